@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { DIGEST_KEY_BYTES, keyedDigest } from '../../base/digest.ts';
 import { firstLineOf } from '../../base/failure.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
@@ -242,6 +243,9 @@ export function stateOver(
 /** Seconds since 1970. Every authorization that may have been used before now expires before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + WINDOW_SECONDS_MAX;
 
+const restoredNotice = (path: string, { reservations: { usedBeforeSeconds } }: LoadedState): string =>
+  `${path} was restored or copied (no ${MARKER_FILE} came with it): until ${isoTime(usedBeforeSeconds * 1000)} the server sells nothing for authorizations that may have been used before`;
+
 /** @throws LostStateError; a failure for which isUnreadable is true; any other when the folder cannot be used */
 function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): LoadedState {
   const { stateDir, sync, isPlay } = options;
@@ -259,11 +263,14 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
     if (isThere) database.check();
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new LostStateError(`${path} is an older copy`);
-    if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
+    // A file that came without its marker is a copy, which may not know what was sold since.
+    const isCopy = usedBeforeSeconds === undefined && marker === null && generation > 0;
+    const before = isCopy ? usedBefore(clock) : usedBeforeSeconds;
+    if (before !== undefined) database.setMeta(USED_BEFORE, before);
     const loaded = loadState(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });
-    return loaded;
+    return isCopy ? { ...loaded, notices: [restoredNotice(path, loaded), ...loaded.notices] } : loaded;
   } finally {
     database.close();
   }

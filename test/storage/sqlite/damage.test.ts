@@ -5,6 +5,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { isoTime } from '../../../src/base/iso-time.ts';
+import { WINDOW_SECONDS_MAX } from '../../../src/payment/protocol/network.ts';
 import { isUnreadable } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLog, isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
 import { readMarker } from '../../../src/storage/sqlite/marker.ts';
@@ -247,6 +249,24 @@ describe('a state file that the marker expects', () => {
     await refused(folder, /state\.db is an older copy/);
     writeFileSync(folder.file('state.json'), marker);
     expect(await contentOfState(await folder.open({}, history.time))).toEqual(last.content);
+    await folder.remove();
+  });
+
+  it('and came without its marker is a copy: all of it is there, and what may have been used sells nothing', async () => {
+    const folder = stopped.killed();
+    rmSync(folder.file('state.json'));
+    const copy = await folder.open({}, history.time);
+    const { usedBeforeSeconds } = copy.persistence.reservations;
+    expect(usedBeforeSeconds).toBe(Math.ceil(history.time.nowMs() / 1000) + WINDOW_SECONDS_MAX);
+    expect(copy.notices[0]).toContain(
+      `state.db was restored or copied (no state.json came with it): until ${isoTime(usedBeforeSeconds * 1000)} the server`,
+    );
+    expect(await contentOfState(copy)).toEqual(last.content);
+    await folder.close();
+    // The next start is an ordinary one, and keeps to the same time.
+    const after = await folder.open({}, history.time);
+    expect(after.notices.join()).not.toContain('restored or copied');
+    expect(after.persistence.reservations.usedBeforeSeconds).toBe(usedBeforeSeconds);
     await folder.remove();
   });
 
