@@ -96,7 +96,7 @@ export const demo = command({
         wallet ??= address;
         io.stderr.write(`${isThrowaway ? 'throwaway wallet' : 'wallet of PRIVATE_KEY'}: ${address}\n`);
       },
-      onPause: (seconds) => io.stderr.write(`the server is overloaded and asks to come again in ${seconds} s\n`),
+      onPause: (code, seconds) => io.stderr.write(`the server says ${code} and asks to come again in ${seconds} s\n`),
     });
     const shown = options.retry
       ? await demoRetry(base, shop, io)

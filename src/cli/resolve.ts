@@ -60,13 +60,14 @@ async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resol
 
 /** The members of a result, a line each; its text and links last. */
 function linesOf({ result, read_token: readToken, id, expires_at: expiresAt }: Resolved): string {
-  const { metadata, text, links, redirects, ...facts } = result as Record<string, unknown>;
+  const { metadata, text, links, redirects, warnings, ...facts } = result as Record<string, unknown>;
   const values = { ...facts, ...(metadata as object | null), id, read_token: readToken, expires_at: expiresAt };
   const shown = Object.entries(values).filter(([, value]) => value !== null && String(value) !== '');
   const lines = shown.map(([name, value]) => `${name.padEnd(15)} ${printable(String(value), 500)}\n`);
   const hops = (redirects as readonly { readonly url: string; readonly status_code: number }[]).map(
     (hop) => `redirect        ${hop.status_code} ${printable(hop.url)}\n`,
   );
+  const warned = (warnings as readonly string[]).map((warning) => `warning         ${printable(warning)}\n`);
   const list = ((links as readonly { readonly url: string; readonly text: string }[] | null) ?? []).map(
     (link) => `link            ${printable(link.url)}  ${printable(link.text)}\n`,
   );
@@ -78,7 +79,7 @@ function linesOf({ result, read_token: readToken, id, expires_at: expiresAt }: R
           .map((line) => printable(line, Number.POSITIVE_INFINITY))
           .join('\n')}\n`
       : '';
-  return [...hops, ...lines, ...list].join('') + body;
+  return [...hops, ...lines, ...warned, ...list].join('') + body;
 }
 
 export const resolveUrl = command({

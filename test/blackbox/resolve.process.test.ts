@@ -121,6 +121,8 @@ describe.each(oneRuntime('bun'))('the Resolve API under %s', (runtime) => {
     await target.heldCount(1);
     target.release();
     expect(JSON.parse((await later).stdout)).toMatchObject({ result: { metadata: { title: 'At last' } } });
+    const cut = await runPaygrade(['resolve', target.url('/big'), '--include', 'text', '--url', server.url]);
+    expect(cut.stdout).toMatch(/^warning {9}\S.*\.$/m);
     const failed = await runPaygrade(['resolve', target.url('/bomb'), '--url', server.url]);
     expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining('502 RESPONSE_TOO_LARGE')]);
   });

@@ -8,7 +8,7 @@ import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
 import { CommandError, UsageError } from '../command.ts';
-import { type Answer, exchange } from '../exchange.ts';
+import { type Answer, errorOf, exchange } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import { type Budget, type PayingClient, payingClient } from '../paying-client.ts';
 
@@ -37,11 +37,11 @@ export interface Purchase {
 export interface PurchaseNotices {
   /** Called before a wallet pays for the first time. */
   onWallet(address: string, isThrowaway: boolean): void;
-  /** Called before a pause that the server asks for. */
-  onPause(seconds: number): void;
+  /** Called before a pause that the server asks for, with the code of its refusal. */
+  onPause(code: string, seconds: number): void;
 }
 
-/** How often an overloaded server is asked again, and the longest pause to wait. */
+/** How often a server that refuses for a moment is asked again, and the longest pause to wait. */
 const REPEATS_MAX = 2;
 const PAUSE_SECONDS_MAX = 10;
 
@@ -114,7 +114,7 @@ export class Purchases {
   }
 
   /**
-   * The answer to a request without a payment. Asks an overloaded server again after the pause that it states, twice.
+   * The answer to a request without a payment. Asks a server that refuses for a moment again after the pause that it states, twice.
    */
   async #offered(url: string, init: RequestInit): Promise<Answer> {
     for (let repeats = 0; ; repeats++) {
@@ -122,7 +122,7 @@ export class Purchases {
       const seconds = Number(answer.header('retry-after') ?? Number.NaN);
       const isWorthIt = answer.status === 503 && seconds <= PAUSE_SECONDS_MAX && repeats < REPEATS_MAX;
       if (!isWorthIt) return answer;
-      this.#notices.onPause(seconds);
+      this.#notices.onPause(errorOf(answer).code, seconds);
       await setTimeout(seconds * 1000);
     }
   }

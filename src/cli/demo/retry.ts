@@ -7,6 +7,7 @@ import { callbackOf } from '../callback/callback-client.ts';
 import { eventLine } from '../callback/event-line.ts';
 import { eventsOf } from '../callback/follow.ts';
 import { CommandError } from '../command.ts';
+import { exchange } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import type { Purchase, Purchases } from './purchases.ts';
 
@@ -36,6 +37,9 @@ export async function demoRetry(base: string, shop: Purchases, io: Io): Promise<
     if (purchase.status !== 201) throw new CommandError(`the paid request ${path} got ${purchase.status}`);
     return purchase;
   };
+  // The callback would be paid for in vain.
+  const { status } = await exchange(`${base}/retry/health`, {});
+  if (status !== 200) throw new CommandError(`${base} has no Retry API (${status}); nothing was bought`);
   const callback = await bought('/v1/callbacks', '{}');
   const hook = memberOf(callback.body, 'callback_url');
   io.stderr.write('\n');

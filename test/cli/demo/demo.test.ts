@@ -86,11 +86,18 @@ describe('demo', () => {
   const busy = (headers: Record<string, string>): Response =>
     new Response('{"error":{"code":"OVERLOADED"}}', { status: 503, headers });
 
-  it('asks an overloaded server again when it says so, twice', async () => {
-    overloaded = [busy({ 'retry-after': '0' }), busy({ 'retry-after': '0' })];
+  it('asks a server that refuses for a moment again when it says so, twice, and shows why', async () => {
+    const away = new Response('{"error":{"code":"SETTLEMENT_UNAVAILABLE"}}', {
+      status: 503,
+      headers: { 'retry-after': '0' },
+    });
+    overloaded = [busy({ 'retry-after': '0' }), away];
     const { exitCode, stderr } = await demo();
     expect([exitCode, overloaded]).toEqual([0, []]);
-    expect(stderr.match(/asks to come again in 0 s/g)).toHaveLength(2);
+    expect(stderr.match(/says \w+ and asks to come again in 0 s/g)).toEqual([
+      'says OVERLOADED and asks to come again in 0 s',
+      'says SETTLEMENT_UNAVAILABLE and asks to come again in 0 s',
+    ]);
   });
 
   it.each<readonly [string, Response[]]>([
@@ -128,6 +135,20 @@ describe('demo', () => {
   ])('says in one line that an offer is %s', async (_, offer, line) => {
     overloaded = [new Response('{}', { status: 402, headers: { 'payment-required': encodeHeader(offer) } })];
     expect(await demo()).toEqual({ exitCode: 1, stdout: '', stderr: `paygrade: ${line}\n` });
+  });
+
+  it('buys no callback from a server that has no Retry API', async () => {
+    const { app, close } = await openedApp({ SURFACES: 'jobs,callbacks' });
+    const asked: string[] = [];
+    vi.stubGlobal('fetch', (input: RequestInfo | URL, init?: RequestInit) => {
+      const request = new Request(input, init);
+      asked.push(new URL(request.url).pathname);
+      return app.fetch(request);
+    });
+    const { exitCode, stderr } = await run(['demo', '--retry'], { env: { PAYGRADE_URL: URL_OF_SERVER } });
+    await close();
+    expect([exitCode, asked]).toEqual([1, ['/retry/health']]);
+    expect(stderr).toBe(`paygrade: ${URL_OF_SERVER} has no Retry API (404); nothing was bought\n`);
   });
 
   it('takes no role for a retry, which asks about none', async () => {
