@@ -94,7 +94,8 @@ export const waitForEvent = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/wait',
   summary: 'Wait for the next event',
-  description: 'Returns a stored event at once, oldest first. Ignores other query parameters.',
+  description:
+    'Returns a stored event at once, oldest first. `next_wait_url` of an answer with an event, a path to put behind the address of this API, waits for the one after it; a wait that timed out has none: send the same again. Ignores other query parameters.',
   access: [ratedReadToken],
   params: { id: callbackId },
   lenientQuery: {
