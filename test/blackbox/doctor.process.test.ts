@@ -68,6 +68,19 @@ describe.each(oneRuntime('bun'))('doctor beside a server, under %s', (runtime) =
     expect((await buy(jobs.url(jobs.search), wallet())).status).toBe(200);
   });
 
+  it('sees that the server at the port works on another folder', () => {
+    const { port, stateDir, url } = jobs.server;
+    const other = join(stateDir, 'elsewhere');
+    const { exitCode, findings } = examine({ PORT: String(port), STATE_DIR: other });
+    expect(exitCode).toBe(0);
+    expect(
+      findings.filter(({ check }) => check === 'port').map(({ verdict, found }) => `${verdict}: ${found}`),
+    ).toEqual([
+      `ok: a paygrade server runs at ${url} and is ready`,
+      `note: no server that this process can see works on STATE_DIR ${other}: the one at the port seems to have other settings`,
+    ]);
+  });
+
   it('sees that BASE_URL leads to a server with other settings', () => {
     const { port, stateDir, url } = jobs.server;
     const other = examine({

@@ -4,8 +4,12 @@ import { createServer } from 'node:net';
 import { type Config, publicAddressesOf } from '../../app/configuration.ts';
 import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
-import { NO_CATALOGUE, originOf } from '../../config/settings.ts';
+import { printable } from '../../base/printable.ts';
+import { IN_MEMORY, NO_CATALOGUE, originOf } from '../../config/settings.ts';
 import { hookNotices } from '../../config/surfaces.ts';
+import { closedFolder } from '../../storage/folder-fault.ts';
+import { lockHolder } from '../../storage/sqlite/inspect.ts';
+import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { type Asked, ask } from './ask.ts';
 import { type Findings, oneLine } from './finding.ts';
 
@@ -54,8 +58,20 @@ async function checkRunning(findings: Findings, origin: string): Promise<void> {
     );
 }
 
+/** A server that works on another folder has other settings than these. A database and memory have no lock to look at. */
+function checkWhose(findings: Findings, { stateDir, databaseUrl }: Config): void {
+  if (databaseUrl !== null || stateDir === IN_MEMORY || closedFolder(stateDir, LOCK_FILE) !== undefined) return;
+  if (lockHolder(stateDir).kind === 'none') {
+    findings.note(
+      `no server that this process can see works on STATE_DIR ${printable(stateDir)}: the one at the port seems to have other settings`,
+      'give doctor the variables of that server; for a second server, set PORT to another port',
+    );
+  }
+}
+
 /** Checks HOST and PORT. @returns whether a paygrade server runs there */
-export async function checkPort(findings: Findings, { host, port }: Config): Promise<boolean> {
+export async function checkPort(findings: Findings, config: Config): Promise<boolean> {
+  const { host, port } = config;
   const fault = await listenFault(host);
   if (fault !== undefined) {
     findings.mend(`nothing can listen on HOST ${host}: ${fault}`, 'set HOST to an address of this machine, or 0.0.0.0');
@@ -68,8 +84,10 @@ export async function checkPort(findings: Findings, { host, port }: Config): Pro
   const origin = originOf(reachable(host), port);
   const health = await ask(`${origin}/health`, { timeoutMs: LOCAL_TIMEOUT_MS });
   const isRunning = isPaygrade(health);
-  if (isRunning) await checkRunning(findings, origin);
-  else if (health.kind === 'failed' && /refused/i.test(health.code)) {
+  if (isRunning) {
+    await checkRunning(findings, origin);
+    checkWhose(findings, config);
+  } else if (health.kind === 'failed' && /refused/i.test(health.code)) {
     const isPrivileged = port < unprivilegedFrom() && process.getuid?.() !== 0;
     if (isPrivileged)
       findings.mend(
