@@ -88,7 +88,7 @@ export const contactText: Parse<string> = (text) =>
 
 /** A token issued by another server, as a header can carry it: a line break from a file would fail every request. */
 export const bearerToken: Parse<string> = (text) =>
-  /^[!-~]+$/.test(text) ? text : refuse('visible ASCII without blanks');
+  /^[!-~]+$/.test(text) ? text : refuse('visible ASCII without blanks, at least one character');
 
 /**
  * A secret that clients send in a header: visible ASCII, at least 32 characters. It must not end with a comma, which would

@@ -242,7 +242,7 @@ describe('the configuration', () => {
     const privateKey = `0x${'a1'.repeat(32)}`;
     expect(() => readConfig({ PAY_TO: privateKey })).toThrow(/^PAY_TO must be ((?!a1).)*$/);
     expect(() => readConfig({ FACILITATOR_TOKEN: 'secret\n' })).toThrow(
-      /^FACILITATOR_TOKEN must be visible ASCII without blanks$/,
+      /^FACILITATOR_TOKEN must be visible ASCII without blanks, at least one character$/,
     );
   });
 
