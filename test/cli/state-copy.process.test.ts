@@ -105,6 +105,8 @@ describe('state copy', () => {
     await refused(box, `--from: ${box} cannot be used: ${payee} is a folder, not a file; remove it`);
     writeFileSync(join(box, 'state.json'), '{');
     await refused(box, `--from: the state of ${box} is damaged (state.json)`);
+    rmSync(join(box, 'state.json'));
+    await refused(box, `--from: ${box} holds a copy without its state.json: start a server on it once`);
   });
 
   it('says that a server uses the folder', async () => {

@@ -79,7 +79,11 @@ const isRefused = (failure: unknown): boolean => ['EACCES', 'EPERM', 'EROFS'].in
 /** @throws StateError */
 function markerOf(stateDir: string): Marker {
   const marker = readMarker(stateDir);
-  if (marker === null) throw new FolderError(`${stateDir} holds no state`);
+  if (marker === null) {
+    const isCopy = existsSync(join(stateDir, STATE_FILE));
+    const what = isCopy ? 'a copy without its state.json: start a server on it once' : 'no state';
+    throw new FolderError(`${stateDir} holds ${what}`);
+  }
   if (marker === undefined) throw new FolderError(`the state of ${stateDir} is damaged (state.json)`);
   if (marker.moved === 'moved') throw new FolderError(`the state of ${stateDir} was copied to a database already`);
   return marker;
@@ -111,7 +115,7 @@ async function copyLocked(
   if (source.meta(USED_BEFORE) * 1000 > nowMs) {
     const until = isoTime(source.meta(USED_BEFORE) * 1000);
     throw new FolderError(
-      `the state of ${stateDir} was reset, and refuses older authorizations until ${until}: copy it then`,
+      `the state of ${stateDir} was reset or restored, and refuses older authorizations until ${until}: copy it then`,
     );
   }
   const { generation, sync } = marker;
