@@ -66,7 +66,8 @@ export interface RunOptions {
 export interface Watch {
   /** As the last look found it; undefined = nothing is missing. */
   readonly fault: string | undefined;
-  look(query: Query): Promise<void>;
+  /** @param hasBeenWhole a statement has failed for want of something once more after a look that found nothing missing */
+  look(query: Query, hasBeenWhole?: boolean): Promise<void>;
 }
 
 const unusable = (failure: unknown): string => `the database cannot be used: ${firstLineOf(failure)}`;
@@ -283,7 +284,7 @@ export class Database {
       return new AttemptError(kind, errorOf(error.cause, kind));
     }
     try {
-      if (watch.fault === undefined) await watch.look((statement) => this.#attempt(statement, true));
+      if (watch.fault === undefined) await watch.look((statement) => this.#attempt(statement, true), hasBeenWhole);
     } catch (failure) {
       if (!(failure instanceof AttemptError)) throw failure;
       return new AttemptError('cancelled', new DatabaseAwayError(failure.error.message, { cause: failure }));

@@ -6,7 +6,7 @@
 
 /**
  * `name rights columns | constraint | …`, with rights by the letters that PostgreSQL shows, `=` after a column that gets a value by
- * itself, and constraints by their columns.
+ * itself, and constraints by their columns in the order of the alphabet.
  */
 const TABLE_LINES = `
   versions r domain version | UNIQUE (domain)
@@ -30,14 +30,14 @@ const TABLE_LINES = `
   organizations arw name version= month_ms= charged= subscription= subscription_charged= | UNIQUE (name) | CHECK (charged)
     | CHECK (subscription) | CHECK (subscription_charged)
   onboarding_grants arwd serial= id organization amount remaining expires_ms | UNIQUE (serial) | UNIQUE (id)
-    | CHECK (remaining, amount) | FOREIGN KEY (organization)
+    | CHECK (amount, remaining) | FOREIGN KEY (organization)
   api_keys arw serial= id digest organization scopes created_ms expires_ms used_ms revoked_ms | UNIQUE (serial)
     | UNIQUE (id) | UNIQUE (digest) | FOREIGN KEY (organization)
   credit_entries arwd id organization amount at_ms | UNIQUE (id)
   rate_sums ard process serial at_ms sums | UNIQUE (process, serial)
   retries arwd id customer key_digest next_ms holder hold is_abandoned= version= change_id= state secrets result_body
     | UNIQUE (id) | UNIQUE (key_digest) for some rows
-  retry_usage arw organization month_ms created attempts delivered | UNIQUE (organization, month_ms)
+  retry_usage arw organization month_ms created attempts delivered | UNIQUE (month_ms, organization)
   retry_claims arwd key_digest owner until_ms | UNIQUE (key_digest)
   resolves arwd id token_digest created_ms status question outcome outcome_bytes= holder hold | UNIQUE (id)`;
 

@@ -1,10 +1,10 @@
 /**
  * Whether the schema `paygrade` has what a process needs (needs.ts), when it starts and whenever a statement fails for want of
  * something: parts are missing while a dump is read in, and after a mistake of an operator. A newer release may take parts away
- * while the process runs; it then needs what that one left.
+ * while the process runs. It then does without those, unless a statement fails for want of them.
  *
- * There is no look while no statement fails, so what no statement needs may come and go. Cost of a look: two statements, of which
- * the one over the catalogue takes a few milliseconds.
+ * There is no look while no statement fails, so what no statement needs may come and go. Cost of a look: two statements, three
+ * while something is missing, of which the one over the catalogue takes a few milliseconds.
  */
 import { StateError } from '../state-error.ts';
 import type { Watch } from './database.ts';
@@ -17,15 +17,14 @@ import type { Query } from './transaction.ts';
 const NAMED_COUNT_MAX = 5;
 
 /**
- * SQL: the names of these columns. PostgreSQL's functions for whole definitions wait for any lock of the table (`VACUUM FULL`), and
- * show nothing of an index that `REINDEX CONCURRENTLY` has just replaced.
+ * SQL: the names of these columns in the order of the alphabet: any order serves. PostgreSQL's functions for whole definitions wait
+ * for any lock of the table (`VACUUM FULL`), and show nothing of an index that `REINDEX CONCURRENTLY` has just replaced.
  */
 const columnsOf = (relation: string, numbers: string): string => `(
-  SELECT string_agg(a.attname, ', ' ORDER BY n.place)
-  FROM unnest(${numbers}) WITH ORDINALITY AS n(number, place)
-  JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = n.number)`;
+  SELECT string_agg(a.attname, ', ' ORDER BY a.attname)
+  FROM pg_attribute a WHERE a.attrelid = ${relation} AND a.attnum = ANY (${numbers}))`;
 
-/** SQL: `part`, the parts that are there, and the rights of the role that asks. */
+/** SQL: `part`, the parts that are there, and the rights of the role that asks. $1 the parts that are needed. */
 export const PARTS = `
   WITH relation AS (
     SELECT c.oid, 'table ' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -44,15 +43,17 @@ export const PARTS = `
     -- By its columns, because an operator may replace an index by one of another name.
     SELECT r.name, 'part', concat('UNIQUE (', ${columnsOf('i.indrelid', 'i.indkey[0:i.indnkeyatts - 1]')}, ')',
       CASE WHEN i.indpred IS NOT NULL THEN ' for some rows' END)
-    FROM relation r JOIN pg_index i ON i.indrelid = r.oid WHERE i.indisunique AND i.indisvalid
+    FROM relation r JOIN pg_index i ON i.indrelid = r.oid
+    WHERE i.indisunique AND i.indimmediate AND i.indisvalid AND i.indexprs IS NULL
     UNION ALL
     SELECT r.name, 'part', concat(CASE c.contype WHEN 'c' THEN 'CHECK (' ELSE 'FOREIGN KEY (' END,
       ${columnsOf('c.conrelid', 'c.conkey')}, ')')
     FROM relation r JOIN pg_constraint c ON c.conrelid = r.oid WHERE c.contype IN ('c', 'f')
     UNION ALL
-    SELECT r.name, 'right', u.name FROM relation r, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS u(name)
-    WHERE has_any_column_privilege(r.oid, u.name)
-    UNION ALL SELECT name, 'right', 'DELETE' FROM relation WHERE has_table_privilege(oid, 'DELETE')
+    SELECT r.name, 'right', u.name FROM relation r, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS u(name)
+    WHERE has_table_privilege(r.oid, u.name) OR u.name <> 'DELETE' AND NOT EXISTS (
+      SELECT FROM pg_attribute a WHERE a.attrelid = r.oid AND NOT has_column_privilege(r.oid, a.attnum, u.name)
+      AND concat_ws(E'\\t', r.name, 'part', 'column ' || a.attname) = ANY ($1::text[]))
     UNION ALL SELECT name, 'right', 'EXECUTE' FROM function WHERE has_function_privilege(oid, 'EXECUTE')
     UNION ALL
     SELECT 'schema paygrade', 'right', 'USAGE' FROM pg_namespace
@@ -66,8 +67,9 @@ const MISSING = `${PARTS}
     WHERE needed NOT IN (SELECT text FROM part) ORDER BY place) AS missing`;
 
 export class Wholeness implements Watch {
-  #needed: readonly Part[] = NEEDED;
   #versions: Versions = new Map(TABLES.map(({ name, migrations }) => [name, migrations.length]));
+  /** What a newer release may have taken away: it was missing when that one was first seen, and not before. */
+  readonly #spared = new Set<Part>();
   /** What the fault is about. */
   #missing: ReadonlySet<Part> = new Set();
   #fault: string | undefined;
@@ -88,28 +90,35 @@ export class Wholeness implements Watch {
     return this.#fault;
   }
 
-  async look(query: Query): Promise<void> {
+  async look(query: Query, hasBeenWhole = false): Promise<void> {
     const number = ++this.#lookCount;
-    // Where their table or a right to it is missing, no release has migrated anything. A migration in between leaves older
-    // versions with newer parts, and the next look finds the newer versions.
-    const versions = await readVersions(query).catch(() => this.#versions);
-    const [row] = await query({ name: 'schema-parts', text: MISSING, values: [this.#needed] });
+    const versions = await this.#versionsNow(query);
+    const [row] = await query({ name: 'schema-parts', text: MISSING, values: [NEEDED] });
     const { role, missing } = row as { role: string; missing: readonly Part[] };
+    const isOlder = this.#isOlderThan(versions);
+    // A migration in between leaves older versions with newer parts.
+    if (!isOlder && missing.length > 0 && this.#isOlderThan(await this.#versionsNow(query))) {
+      return this.look(query, hasBeenWhole);
+    }
     // One that was sent earlier may be answered later.
     if (number < this.#decided) return;
     this.#decided = number;
-    if (this.#isOlderThan(versions)) {
-      // A release that took nothing away must not account for what goes missing after it.
+    if (isOlder) {
       this.#versions = versions;
-      this.#needed = this.#needed.filter((part) => !missing.includes(part));
-    } else if (missing.length > 0) {
-      if (missing.every((part) => this.#missing.has(part))) return;
-      this.#missing = new Set(missing);
-      this.#fault = faultOf(missing, role);
-      return;
+      for (const part of missing) if (!this.#missing.has(part)) this.#spared.add(part);
     }
-    this.#missing = new Set();
-    this.#fault = undefined;
+    const isNamed = (part: Part): boolean => this.#missing.has(part);
+    // A statement needs some of what was spared, until some of that is back.
+    const lacking = hasBeenWhole ? missing : missing.filter((part) => !this.#spared.has(part));
+    if (missing.length >= this.#missing.size && missing.every(isNamed)) return;
+    if (lacking.length > 0 && lacking.every(isNamed)) return;
+    this.#missing = new Set(lacking);
+    this.#fault = lacking.length > 0 ? faultOf(lacking, role) : undefined;
+  }
+
+  /** Where their table or a right to it is missing, no release has migrated anything. */
+  #versionsNow(query: Query): Promise<Versions> {
+    return readVersions(query).catch(() => this.#versions);
   }
 
   /** Whether a newer release has left the schema. */

@@ -180,6 +180,18 @@ describe('a statement', () => {
     expect([answers, faults, sent.length]).toEqual([[], [], 10]);
   });
 
+  it('that wants something once more after a look found nothing missing is an outage, where the next look knows better', async () => {
+    const { answers, database, faults } = opened();
+    const watch = watchOf();
+    const look = async (_query: unknown, hasBeenWhole = false): Promise<void> => {
+      watch.fault = hasBeenWhole ? 'no table' : undefined;
+    };
+    database.watchWith(Object.assign(watch, { look }));
+    answers.push(ofServer('42P01'), ofServer('42P01'));
+    await expect(database.run(STATEMENT)).rejects.toEqual(new LackError('no table'));
+    expect([answers, faults]).toEqual([[], ['no table']]);
+  });
+
   it('that wants what was missing, and is back before anyone looks, is repeated once more', async () => {
     const { answers, database, sentAfter } = opened();
     const watch = watchOf();

@@ -21,7 +21,7 @@ import { type Callback, createCallback, eventsOf, post } from '../../support/cal
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
-import { SERVER, testDatabase } from '../../support/postgres-database.ts';
+import { grantsTo, SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { until } from '../../support/until.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../../support/wallet.ts';
 
@@ -161,11 +161,14 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
   let client: Client;
   let wholeness: Wholeness;
   const query: Query = async ({ text, values = [] }) => (await client.query(text, [...values])).rows;
-  const faultAfter = async (text: string): Promise<string | undefined> => {
+  const faultAfter = async (text: string, hasBeenWhole = false): Promise<string | undefined> => {
     await client.query(text);
-    await wholeness.look(query);
+    await wholeness.look(query, hasBeenWhole);
     return wholeness.fault;
   };
+  const lacks = (what: string): string => `the database lacks ${what} in the schema paygrade`;
+  /** As a newer release does with its changes. */
+  const RAISE = "UPDATE paygrade.versions SET version = version + 1 WHERE domain = 'payments'";
 
   beforeAll(async () => {
     url = await SERVER!.freshUrl();
@@ -188,7 +191,8 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
   });
 
   it('is all that a release makes, but for the row of the process that migrates', async () => {
-    const rows = await query({ text: `${PARTS} SELECT text FROM part WHERE text NOT LIKE 'table migrating%'` });
+    const text = `${PARTS} SELECT text FROM part WHERE text NOT LIKE 'table migrating%'`;
+    const rows = await query({ text, values: [NEEDED] });
     const [made, needed] = [rows.map(({ text }) => text as string), [...NEEDED]].map((parts) =>
       parts.filter((part) => !part.includes('\tright\t')).sort(),
     );
@@ -196,7 +200,6 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
   });
 
   it('is named while it is missing, and by one text as long as no more is missing', async () => {
-    const lacks = (what: string): string => `the database lacks ${what} in the schema paygrade`;
     const both = lacks('function is_alive(text), table resolves');
     await client.query('ALTER TABLE paygrade.resolves RENAME TO aside');
     expect(await faultAfter('ALTER FUNCTION paygrade.is_alive RENAME TO aside')).toBe(both);
@@ -216,10 +219,44 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
     for (const text of [
       'CREATE TABLE paygrade.mine (one integer); ALTER TABLE paygrade.sales ADD COLUMN mine integer',
       'ALTER INDEX paygrade.claims_serial RENAME TO mine_serial',
+      'ALTER TABLE paygrade.retry_usage DROP CONSTRAINT retry_usage_pkey, ADD PRIMARY KEY (month_ms, organization)',
       'DROP INDEX paygrade.sales_time',
       'SET search_path = paygrade',
     ]) {
       expect(await faultAfter(text)).toBeUndefined();
+    }
+  });
+
+  it.each(['UNIQUE (organization, month_ms) DEFERRABLE', 'EXCLUDE (organization WITH =, month_ms WITH =)'])(
+    'is not there in a constraint that takes no ON CONFLICT: %s',
+    async (constraint) => {
+      const fault = lacks('UNIQUE (month_ms, organization) of table retry_usage');
+      const kept = 'ALTER TABLE paygrade.retry_usage DROP CONSTRAINT IF EXISTS retry_usage_pkey';
+      expect(await faultAfter(`${kept}, ADD CONSTRAINT mine_pair ${constraint}`)).toBe(fault);
+      expect(
+        await faultAfter('CREATE UNIQUE INDEX ON paygrade.retry_usage (month_ms, organization, (month_ms + 1))'),
+      ).toBe(fault);
+      await client.query('ALTER TABLE paygrade.retry_usage DROP CONSTRAINT mine_pair');
+      expect(
+        await faultAfter('ALTER TABLE paygrade.retry_usage ADD PRIMARY KEY (organization, month_ms)'),
+      ).toBeUndefined();
+    },
+  );
+
+  it('may be granted by columns, if by all, but for those of others', async () => {
+    const role = `columns_${process.pid}`;
+    await client.query(`CREATE ROLE ${role}; ${grantsTo(role)}; REVOKE INSERT ON paygrade.versions FROM ${role};
+      REVOKE INSERT ON paygrade.secrets FROM ${role}; ALTER TABLE paygrade.secrets ADD COLUMN mine integer`);
+    await client.query(`GRANT INSERT (name) ON paygrade.secrets TO ${role}; SET ROLE ${role}`);
+    try {
+      expect(await faultAfter('SELECT')).toBe(`the role ${role} lacks INSERT on table secrets in the schema paygrade`);
+      await expect(client.query("INSERT INTO paygrade.secrets (name, bytes) VALUES ('a', '')")).rejects.toThrow();
+      expect(
+        await faultAfter(`RESET ROLE; GRANT INSERT (bytes) ON paygrade.secrets TO ${role}; SET ROLE ${role}`),
+      ).toBeUndefined();
+      await client.query("BEGIN; INSERT INTO paygrade.secrets (name, bytes) VALUES ('a', ''); ROLLBACK");
+    } finally {
+      await client.query(`RESET ROLE; DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }
   });
 
@@ -246,21 +283,51 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
     }
   });
 
+  it('is still needed after a newer release, where it was missing before', async () => {
+    const away = lacks('table resolves');
+    expect(await faultAfter('ALTER TABLE paygrade.resolves RENAME TO aside')).toBe(away);
+    const taking = `${RAISE}; ALTER TABLE paygrade.organizations DROP CONSTRAINT organizations_charged_check`;
+    expect(await faultAfter(taking)).toBe(away);
+    expect(await faultAfter('ALTER TABLE paygrade.aside RENAME TO resolves')).toBeUndefined();
+    expect(await faultAfter('ALTER TABLE paygrade.resolves RENAME TO aside')).toBe(away);
+    expect(await faultAfter('ALTER TABLE paygrade.aside RENAME TO resolves')).toBeUndefined();
+    await client.query('ALTER TABLE paygrade.organizations ADD CHECK (charged >= 0)');
+  });
+
+  it('is needed again, once a statement fails for want of what a newer release may have taken away', async () => {
+    await client.query('ALTER TABLE paygrade.resolves RENAME TO aside');
+    const taking = `${RAISE}; ALTER TABLE paygrade.organizations DROP CONSTRAINT organizations_charged_check`;
+    expect(await faultAfter(taking)).toBeUndefined();
+    const all = lacks('table resolves, CHECK (charged) of table organizations');
+    expect(await faultAfter('SELECT', true)).toBe(all);
+    expect(await faultAfter(RAISE)).toBe(all);
+    expect(await faultAfter('ALTER TABLE paygrade.aside RENAME TO resolves')).toBeUndefined();
+    await client.query('ALTER TABLE paygrade.organizations ADD CHECK (charged >= 0)');
+  });
+
+  it('is not missing where a newer release takes it away during the look', async () => {
+    let isMigrated = false;
+    await wholeness.look(async (statement) => {
+      if (statement.name === 'schema-parts' && !isMigrated) {
+        isMigrated = true;
+        await client.query(`BEGIN; ${RAISE}; ALTER TABLE paygrade.organizations DROP CONSTRAINT organizations_charged_check;
+          COMMIT`);
+      }
+      return query(statement);
+    });
+    expect([isMigrated, wholeness.fault]).toEqual([true, undefined]);
+    await client.query('ALTER TABLE paygrade.organizations ADD CHECK (charged >= 0)');
+  });
+
   it('is what a newer release leaves, once that has migrated it', async () => {
-    expect(await faultAfter('DROP INDEX paygrade.mine_serial')).toMatch(/UNIQUE \(serial\) of table claims/);
-    expect(
-      await faultAfter("UPDATE paygrade.versions SET version = version + 1 WHERE domain = 'payments'"),
-    ).toBeUndefined();
+    expect(await faultAfter(`DROP INDEX paygrade.mine_serial; ${RAISE}`)).toBeUndefined();
     expect(await faultAfter('ALTER TABLE paygrade.claims DROP COLUMN attempt')).toMatch(
       /column attempt of table claims/,
     );
   });
 
   it('may go missing after a newer release that took nothing away', async () => {
-    expect(
-      await faultAfter(`ALTER TABLE paygrade.cases ADD COLUMN newer integer;
-        UPDATE paygrade.versions SET version = version + 1 WHERE domain = 'payments'`),
-    ).toBeUndefined();
+    expect(await faultAfter(`ALTER TABLE paygrade.cases ADD COLUMN newer integer; ${RAISE}`)).toBeUndefined();
     expect(await faultAfter('ALTER TABLE paygrade.cases DROP COLUMN sale')).toMatch(/column sale of table cases/);
   });
 });
