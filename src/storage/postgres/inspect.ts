@@ -5,6 +5,7 @@ import { checkDurability, checkSessions } from './backend.ts';
 import { type DatabasePorts, onReached, type ReachedDatabase } from './command-database.ts';
 import type { Database } from './database.ts';
 import { type TablesFound, tablesIn } from './migrations.ts';
+import { NEEDED } from './needs.ts';
 import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 import { Wholeness } from './wholeness.ts';
@@ -46,6 +47,7 @@ async function inspect(
   await checkSessions(database, address, randomUUID());
   const tables = await tablesIn(database, TABLES);
   if (tables === 'none') await checkMayCreate(database, shown);
+  if (tables === 'older') await checkMayMigrate(database, shown);
   if (tables !== 'current') return { shown, tables, serverCount: 0 };
   await Wholeness.of((statement) => database.run(statement));
   const [kept] = await database.run({
@@ -70,5 +72,19 @@ async function checkMayCreate(database: Database, shown: string): Promise<void> 
   if (may?.may_create === true) return;
   throw new StateError(
     `the database ${shown} is empty, and its user may not create the tables: grant it CREATE on the database`,
+  );
+}
+
+/** $1 names of tables. Whoever may not create in the schema, or owns not all, cannot change them. */
+const MAY_MIGRATE = `
+  SELECT has_schema_privilege('paygrade', 'CREATE') AND NOT EXISTS (
+    SELECT FROM pg_class WHERE relnamespace = 'paygrade'::regnamespace AND 'table ' || relname || E'\\tobject\\t' = ANY ($1::text[])
+    AND NOT pg_has_role(relowner, 'USAGE')) AS may_migrate`;
+
+async function checkMayMigrate(database: Database, shown: string): Promise<void> {
+  const [may] = await database.run({ text: MAY_MIGRATE, values: [NEEDED] });
+  if (may?.may_migrate === true) return;
+  throw new StateError(
+    `the database ${shown} has the tables of an older release, and its user may not change them: it must own them, and have CREATE on the schema paygrade`,
   );
 }

@@ -251,6 +251,59 @@ describe.skipIf(server === undefined)('a database that lacks something', () => {
   });
 });
 
+describe.skipIf(server === undefined)('a database with the tables of an older release', () => {
+  it('is named by doctor to a role that may not change them, and the role that made them needs no more to go on', async () => {
+    const [MAKER, USER] = [`maker_${process.pid}`, `user_${process.pid}`];
+    const ownerUrl = await server!.freshUrl();
+    const url = new URL(ownerUrl);
+    const ports = { clock: systemClock, timers: systemTimers };
+    const options = { sync: 'normal', salesKeptMs: 1, callbackBytes: 1, play: undefined } as const;
+    const start = async (): Promise<void> => {
+      const all = { ...ports, random: systemRandom, onStateFault() {}, onFailure() {} };
+      await (await openPostgresBackend({ ...options, databaseUrl: url.href }, all)).close();
+    };
+    const inspect = () => inspectDatabase(url.href, { sync: 'normal', stateKey: undefined }, ports);
+    const opened = (href: string): Database =>
+      new Database(openConnections(parseDatabaseUrl(href), CONNECTION_LIMITS), { ...ports, onStateFault() {} });
+    const owner = opened(ownerUrl);
+    await owner.run({
+      text: `CREATE ROLE ${MAKER} LOGIN; CREATE ROLE ${USER} LOGIN;
+        GRANT CREATE ON DATABASE ${url.pathname.slice(1)} TO ${MAKER}`,
+    });
+    url.username = MAKER;
+    const maker = opened(url.href);
+    const older = TABLES.map((one) =>
+      one.name === 'payments' ? { ...one, migrations: one.migrations.slice(0, -1) } : one,
+    );
+    await migrate(maker, older, 'maker');
+    await maker.close();
+    await owner.run({
+      text: `REVOKE CREATE ON DATABASE ${url.pathname.slice(1)} FROM ${MAKER};
+        GRANT ALL ON ALL TABLES IN SCHEMA paygrade TO ${USER}`,
+    });
+    url.username = USER;
+    for (const right of ['USAGE', 'CREATE']) {
+      await owner.run({ text: `GRANT ${right} ON SCHEMA paygrade TO ${USER}` });
+      await expect(inspect()).rejects.toMatchObject({
+        name: 'StateError',
+        message: expect.stringMatching(/ may not change them: /),
+      });
+      await expect(start()).rejects.toMatchObject({
+        name: 'StateError',
+        message: expect.stringMatching(/ cannot be used: /),
+      });
+      // A start that failed half way holds the right to migrate for its lease.
+      await owner.run({ text: 'DELETE FROM paygrade.migrating' });
+    }
+    url.username = MAKER;
+    expect(await inspect()).toMatchObject({ tables: 'older' });
+    await start();
+    expect(await inspect()).toMatchObject({ tables: 'current' });
+    await owner.close();
+    await server!.drop(ownerUrl);
+  });
+});
+
 /** From here on beside each other: they wait for what comes too late. */
 describe.skipIf(server === undefined).concurrent('a database that fails in the middle of a command', () => {
   const OWN = 'pg_backend_pid()';
