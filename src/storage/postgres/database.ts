@@ -87,8 +87,7 @@ export class Database {
   #reported: string | undefined;
   #isProbing = false;
   #cancelProbe = (): void => {};
-  /** The last probe that the database sent by itself; never rejects. None follows {@link endWaits}. */
-  probing: Promise<void> | undefined;
+  #probing: Promise<void> | undefined;
   /** Before repeats; a probe that succeeds ends them. */
   readonly #pauses: Pauses;
   #isEnding = false;
@@ -200,7 +199,9 @@ export class Database {
   async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     for (let conflictCount = 0; ; conflictCount++) {
       try {
-        return await this.#transactionOnce(work);
+        const connection = await this.#connected();
+        const send = (statement: Statement, stage: Stage) => this.#send(connection, statement, stage, true);
+        return await inTransaction(connection, send, work);
       } catch (failure) {
         const { kind, error } = await this.#judged(failure, conflictCount > 0);
         if (kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw error;
@@ -235,6 +236,11 @@ export class Database {
     this.#noteUsable();
     this.#report();
     return rows[0]?.read_only !== 'on';
+  }
+
+  /** The last probe that the database sent by itself; never rejects. None follows {@link endWaits}. */
+  get probing(): Promise<void> | undefined {
+    return this.#probing;
   }
 
   /** Does a part of a probe. */
@@ -308,11 +314,6 @@ export class Database {
     }
   }
 
-  async #transactionOnce<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    const connection = await this.#connected();
-    return inTransaction(connection, (statement, stage) => this.#send(connection, statement, stage, true), work);
-  }
-
   async #send(connection: Connection, statement: Statement, stage: Stage, isTelling: boolean): Promise<readonly Row[]> {
     const number = ++this.#statementCount;
     try {
@@ -382,18 +383,17 @@ export class Database {
     if (this.#isProbing || this.#isEnding) return;
     this.#isProbing = true;
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
-      const probing = this.probe().then(() => this.#lookForRoom());
-      this.probing = probing.then(
-        () => {
-          this.#isProbing = false;
+      this.#probing = this.probe()
+        .then(() => this.#lookForRoom())
+        .then(
           // A statement may have failed since.
-          if ((this.#outage ?? this.#full ?? this.#watch?.fault) !== undefined) this.#probeLater();
-        },
-        () => {
+          () => (this.#outage ?? this.#full ?? this.#watch?.fault) === undefined,
+          () => false,
+        )
+        .then((isOver) => {
           this.#isProbing = false;
-          this.#probeLater();
-        },
-      );
+          if (!isOver) this.#probeLater();
+        });
     });
   }
 }

@@ -75,7 +75,7 @@ async function checkMayCreate(database: Database, shown: string): Promise<void> 
   );
 }
 
-/** $1 names of tables. Whoever may not create in the schema, or owns not all, cannot change them. */
+/** $1 parts. Tables may be changed by their owner, who also needs the schema for new ones. */
 const MAY_MIGRATE = `
   SELECT has_schema_privilege('paygrade', 'CREATE') AND NOT EXISTS (
     SELECT FROM pg_class WHERE relnamespace = 'paygrade'::regnamespace AND 'table ' || relname || E'\\tobject\\t' = ANY ($1::text[])

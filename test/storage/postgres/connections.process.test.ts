@@ -275,7 +275,7 @@ describe.skipIf(server === undefined)('a database with the tables of an older re
     const older = TABLES.map((one) =>
       one.name === 'payments' ? { ...one, migrations: one.migrations.slice(0, -1) } : one,
     );
-    await migrate(maker, older, 'maker');
+    await migrate(maker, older, MAKER);
     await maker.close();
     await owner.run({
       text: `REVOKE CREATE ON DATABASE ${url.pathname.slice(1)} FROM ${MAKER};
