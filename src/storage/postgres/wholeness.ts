@@ -108,9 +108,9 @@ export class Wholeness implements Watch {
       for (const part of missing) if (!this.#missing.has(part)) this.#spared.add(part);
     }
     const isNamed = (part: Part): boolean => this.#missing.has(part);
-    // A statement needs some of what was spared, until some of that is back.
-    const lacking = hasBeenWhole ? missing : missing.filter((part) => !this.#spared.has(part));
-    if (missing.length >= this.#missing.size && missing.every(isNamed)) return;
+    // Once it has been whole, a statement needs some of what was spared, until some of what is missing is back.
+    const isUnchanged = missing.length >= this.#missing.size && missing.every(isNamed);
+    const lacking = hasBeenWhole || isUnchanged ? missing : missing.filter((part) => !this.#spared.has(part));
     if (lacking.length > 0 && lacking.every(isNamed)) return;
     this.#missing = new Set(lacking);
     this.#fault = lacking.length > 0 ? faultOf(lacking, role) : undefined;
