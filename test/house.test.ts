@@ -25,6 +25,7 @@ import {
   FUNCTION_LINES_MAX,
   forbiddenImports,
   impurities,
+  incompleteContracts,
   longFiles,
   longFunctions,
   PURE,
@@ -100,6 +101,11 @@ describe('the house', () => {
 
   it('names every test that starts processes or opens sockets for it', () => {
     expect(without(unnamedProcessTests(tests), PROCESS_TESTS_ALLOWED)).toEqual([]);
+  });
+
+  it('leaves no test of the contract suite out', () => {
+    expect(tests.filter(({ file }) => file.startsWith('contract/')).length).toBeGreaterThan(20);
+    expect(incompleteContracts(tests)).toEqual([]);
   });
 
   it.each<readonly [string, Iterable<string>, Exceptions]>([
@@ -271,5 +277,17 @@ const till = 'nobody'; // somebody's shelf`;
       }),
     );
     expect(found).toEqual(['a.test.ts', 'c.property.test.ts']);
+  });
+
+  it.each([
+    "it.skip('buys', () => {});",
+    "it.skipIf(true)('buys', () => {});",
+    "it.concurrent.runIf(false)('buys', () => {});",
+    "it.todo('buys');",
+    "it('buys', ({ skip }) => skip());",
+    "it('buys', { skip: true }, () => {});",
+  ])('a contract of which a test is left out: %s', (text) => {
+    const files = { 'contract/a.test.ts': text, 'contract/b.test.ts': `/* ${text} */`, 'app/c.test.ts': text };
+    expect(incompleteContracts(made(files))).toEqual(['contract/a.test.ts']);
   });
 });
