@@ -11,6 +11,7 @@ import { facilitatorBodyOf } from '../../../src/payment/protocol/order.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { FakeFacilitator } from '../../support/fake-facilitator.ts';
 import { binaryOf, RUNTIMES } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { DEADLINES, type FaultResult, facilitatorAt, runFaults } from './facilitator-faults.ts';
 
 const PROGRAM = fileURLToPath(new URL('facilitator-faults.ts', import.meta.url));
@@ -33,14 +34,6 @@ const adapterAt = (...args: Parameters<typeof facilitatorAt>): HttpFacilitator =
   undo.push(() => adapter.stop());
   return adapter;
 };
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const endMs = performance.now() + 10_000;
-  while (!isTrue()) {
-    if (performance.now() > endMs) throw new Error('it never came to that');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 /** Both wait for the deadlines of faults that never end: under Node nothing else is late meanwhile, under Bun the tests below run. */
 let ofNode: readonly FaultResult[];
@@ -77,7 +70,7 @@ describe('a call', () => {
     const adapter = adapterAt(fake.url, { deadlines: { ...DEADLINES, drainMs: 50 } });
     const startMs = performance.now();
     const outcomes = Promise.all([adapter.settle(orderFor()), adapter.verify(orderFor())]);
-    await until(() => fake.calls.length === 2);
+    await until('both calls have come', () => fake.calls.length === 2);
     adapter.drain();
     const detail = expect.stringContaining('the server is stopping');
     expect(await outcomes).toMatchObject([
@@ -127,12 +120,12 @@ describe.concurrent('the circuit', () => {
         { onFacilitatorReachable: (is) => news.push(is) },
       );
       adapter.start();
-      await until(() => adapter.isReachable());
+      await until('the facilitator is reachable', () => adapter.isReachable());
       for (let round = 0; round < 8; round++) {
         await Promise.all([adapter.verify(orderFor()), adapter.settle(orderFor())]);
         expect(adapter.readiness()).toEqual({ kind: 'ready' });
       }
-      await until(() => fake.callsOf('/supported').length >= 2);
+      await until('its health is asked again', () => fake.callsOf('/supported').length >= 2);
       expect(adapter.isReachable()).toBe(true);
       expect(news).toEqual([]);
     },
@@ -143,10 +136,10 @@ describe.concurrent('the circuit', () => {
     const news: boolean[] = [];
     const adapter = adapterAt(fake.url, {}, { onFacilitatorReachable: (is) => news.push(is) });
     await adapter.verify(orderFor());
-    await until(() => adapter.readiness().kind === 'unreachable');
+    await until('the circuit opens', () => adapter.readiness().kind === 'unreachable');
     expect(fake.callsOf('/supported')).toHaveLength(5);
     fake.scripts = { '/supported': [{ status: 200, body: { kinds: [] } }] };
-    await until(() => adapter.readiness().kind === 'ready');
+    await until('the circuit closes', () => adapter.readiness().kind === 'ready');
     expect(news).toEqual([false, true]);
   }, 20_000);
 
@@ -186,7 +179,7 @@ describe('a facilitator that refuses this server', () => {
     const told: unknown[] = [];
     const adapter = adapterAt(fake.url, {}, { onFacilitatorSupport: (support) => told.push(support) });
     adapter.start();
-    await until(() => told.length === 1);
+    await until('the refusal is told', () => told.length === 1);
     expect(told).toEqual([{ kind: 'refused', words: expect.stringContaining(setting) }]);
   });
 });
