@@ -574,7 +574,8 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const held = await reserved(one, order);
       await one.backend.reservations.recordIntent(held, order, SALE);
       expect(await one.backend.reservations.isHeld(held)).toBe(true);
-      for (let passedMs = 0; passedMs <= LEASE_MS; passedMs += LOOK_MS) {
+      // The looks alone stay well below a lease, because real time passes as well.
+      for (let passedMs = 0; passedMs < LEASE_MS - LOOK_MS; passedMs += LOOK_MS) {
         other.time.look(LOOK_MS);
         await pause(100);
       }
@@ -591,18 +592,28 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction });
     }));
 
-  /** A case of `one`, which stands still until `other` has taken it over. */
-  const takenOver = async (one: Process, other: Process, order: PaymentOrder): Promise<readonly Reservation[]> => {
-    const held = await reserved(one, order);
-    await one.backend.reservations.recordIntent(held, order, SALE);
-    other.taken.length = 0;
+  /** Cases of `one`, which stands still until `other` has taken them over; each as the one and the other holds it. */
+  const allTakenOver = async (
+    one: Process,
+    other: Process,
+    orders: readonly PaymentOrder[],
+  ): Promise<(readonly [Reservation, Reservation])[]> => {
+    const held: Reservation[] = [];
+    for (const order of orders) {
+      const reservation = await reserved(one, order);
+      await one.backend.reservations.recordIntent(reservation, order, SALE);
+      held.push(reservation);
+    }
     await one.loseLease();
-    await until('the case is taken over', () => {
+    await until('the cases are taken over', () => {
       other.time.look(LOOK_MS);
-      return other.taken.length === 1;
+      return other.taken.length === orders.length;
     });
-    return [held, other.taken[0]!.reservation];
+    const takenOf = ({ key }: PaymentOrder) => other.taken.find(({ order }) => order.key === key)!.reservation;
+    return orders.map((order, i) => [held[i]!, takenOf(order)]);
   };
+  const takenOver = async (one: Process, other: Process, order: PaymentOrder) =>
+    (await allTakenOver(one, other, [order]))[0]!;
 
   it('tells the former holder of a case how the new one has ended it, unless it ends it in the same way', () =>
     using(2, async (one, other) => {
@@ -623,12 +634,14 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         ['settled', 'dead', 'rejected'],
         ['settled', 'released', 'rejected'],
       ] as const;
-      for (const [theirEnd, ourEnd, expected] of ends) {
-        const order = freshOrder();
-        const [held, theirs] = await takenOver(one, other, order);
-        await one.backend.reservations.recordUnknown(held!, '');
-        await endWith(other.backend, theirs!, order, theirEnd);
-        const [ended] = await Promise.allSettled([endWith(one.backend, held!, order, ourEnd)]);
+      const orders = ends.map(freshOrder);
+      const taken = await allTakenOver(one, other, orders);
+      for (const [i, [theirEnd, ourEnd, expected]] of ends.entries()) {
+        const order = orders[i]!;
+        const [held, theirs] = taken[i]!;
+        await one.backend.reservations.recordUnknown(held, '');
+        await endWith(other.backend, theirs, order, theirEnd);
+        const [ended] = await Promise.allSettled([endWith(one.backend, held, order, ourEnd)]);
         expect(ended.status, `${theirEnd}, then ${ourEnd}`).toBe(expected);
         if (ended.status === 'rejected') expect(String(ended.reason)).toContain(`as ${theirEnd}`);
         const status = await one.backend.reservations.statusOf(order.key);
@@ -642,15 +655,15 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const [held, theirs] = await takenOver(one, other, order);
       const statusOf = () => other.backend.reservations.statusOf(order.key);
       // The other one moves the money meanwhile, so ours is refused for want of it.
-      await expect(one.backend.reservations.recordReleased(held!)).rejects.toThrow('recorded this payment as unknown');
+      await expect(one.backend.reservations.recordReleased(held)).rejects.toThrow('recorded this payment as unknown');
       expect(await statusOf()).toEqual({ kind: 'unknown', transaction: '' });
-      expect(await one.backend.reservations.isHeld(held!)).toBe(false);
+      expect(await one.backend.reservations.isHeld(held)).toBe(false);
       // It changes nothing from now on.
-      await one.backend.reservations.recordUnknown(held!, '');
-      await one.backend.reservations.recordReleased(held!);
-      await one.backend.reservations.recordDead(held!);
+      await one.backend.reservations.recordUnknown(held, '');
+      await one.backend.reservations.recordReleased(held);
+      await one.backend.reservations.recordDead(held);
       const transaction = localTransactionOf(order);
-      await other.backend.reservations.recordSettled(theirs!, transaction);
+      await other.backend.reservations.recordSettled(theirs, transaction);
       expect(await statusOf()).toEqual({ kind: 'settled', transaction });
       expect(await salesOf(one)).toBe(1);
     }));
@@ -658,7 +671,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   it('takes a case back that it has lost when its new holder dies', () =>
     using(2, async (one, other) => {
       const [held] = await takenOver(one, other, freshOrder());
-      expect(await one.backend.reservations.isHeld(held!)).toBe(false);
+      expect(await one.backend.reservations.isHeld(held)).toBe(false);
       await until('it takes the case back', async () => {
         await other.loseLease();
         one.time.look(LOOK_MS);
@@ -671,13 +684,13 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const order = freshOrder();
       const [held, theirs] = await takenOver(one, other, order);
       const transaction = localTransactionOf(order);
-      await other.backend.reservations.recordUnknown(theirs!, transaction);
-      await one.backend.reservations.recordUnknown(held!, '');
+      await other.backend.reservations.recordUnknown(theirs, transaction);
+      await one.backend.reservations.recordUnknown(held, '');
       const unknown = { kind: 'unknown', transaction };
       expect(await other.backend.reservations.statusOf(order.key)).toEqual(unknown);
-      await expect(one.backend.reservations.recordDead(held!)).rejects.toThrow('recorded this payment as unknown');
+      await expect(one.backend.reservations.recordDead(held)).rejects.toThrow('recorded this payment as unknown');
       expect(await other.backend.reservations.statusOf(order.key)).toEqual(unknown);
-      await other.backend.reservations.recordSettled(theirs!, transaction);
+      await other.backend.reservations.recordSettled(theirs, transaction);
       expect(await salesOf(one)).toBe(1);
     }));
 
@@ -698,12 +711,12 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         onCaseReport() {},
         onBug() {},
       });
-      reconciler.watch(theirs!, order);
-      await until('it was refused', () => theirs!.isRefused || reconciler.openCount === 0);
+      reconciler.watch(theirs, order);
+      await until('it was refused', () => theirs.isRefused || reconciler.openCount === 0);
       reconciler.stop();
       expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
       // What it had decided before its lease ran out goes out now, and this time the facilitator takes it.
-      await one.backend.reservations.recordSettled(held!, localTransactionOf(order));
+      await one.backend.reservations.recordSettled(held, localTransactionOf(order));
       expect(await salesOf(one)).toBe(1);
     }));
 
@@ -740,10 +753,10 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const order = freshOrder();
       const [held, theirs] = await takenOver(one, other, order);
       // Cut off from the database with the answer; repeats only say that the nonce is used.
-      await other.backend.reservations.recordDead(theirs!);
+      await other.backend.reservations.recordDead(theirs);
       const transaction = localTransactionOf(order);
       one.losses.set('record-settled', 1);
-      await one.backend.reservations.recordSettled(held!, transaction);
+      await one.backend.reservations.recordSettled(held, transaction);
       expect(one.losses.get('record-settled')).toBe(0);
       const settled = { kind: 'settled', transaction };
       for (const { backend } of [one, other]) expect(await backend.reservations.statusOf(order.key)).toEqual(settled);
@@ -784,13 +797,13 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
     using(2, async (one, other) => {
       const order = freshOrder();
       const [held, theirs] = await takenOver(one, other, order);
-      await other.backend.reservations.recordDead(theirs!);
+      await other.backend.reservations.recordDead(theirs);
       const connection = await other.connect();
       // As ten minutes after its window.
       await connection.query({ text: 'DELETE FROM paygrade.claims' });
       connection.release(false);
-      await one.backend.reservations.recordSettled(held!, localTransactionOf(order));
-      expect((await other.backend.books.find(order.key))?.serial).toBe(held!.serial);
+      await one.backend.reservations.recordSettled(held, localTransactionOf(order));
+      expect((await other.backend.books.find(order.key))?.serial).toBe(held.serial);
     }));
 
   it('counts a sale once that the former and the new holder of its case record', () =>
@@ -798,8 +811,8 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const order = freshOrder();
       const [held, theirs] = await takenOver(one, other, order);
       const transaction = localTransactionOf(order);
-      await other.backend.reservations.recordSettled(theirs!, transaction);
-      await one.backend.reservations.recordSettled(held!, transaction);
+      await other.backend.reservations.recordSettled(theirs, transaction);
+      await one.backend.reservations.recordSettled(held, transaction);
       expect(await salesOf(one)).toBe(1);
       expect(countOf(one, other)).toBe(1);
     }));
