@@ -12,7 +12,7 @@ import type { Chance } from '../support/chance.ts';
 import { COMPANY, freshnessOf, versionsIn } from './catalogues.ts';
 import type { Disk } from './disk.ts';
 import type { Facilitator } from './facilitator.ts';
-import { codeOf, type Network } from './network.ts';
+import { codeOf, isUnread, type Network } from './network.ts';
 import { decoded, type Offer, paymentHeaderOf } from './payment-header.ts';
 import type { Profile } from './profile.ts';
 import { type Account, type Family, Purchase, type RouteName } from './purchase.ts';
@@ -359,6 +359,10 @@ export class Buyers {
           world.count(`refused for nothing: ${code}`);
           forbid('I4 refused costs nothing', `${status} ${code}`);
         }
+        return;
+      case 408:
+        if (purchase.order === undefined || !isUnread(answer, exchange, world.nowMs))
+          world.fail('A4 right answers', `${exchange.name}: 408 ${answer.text}`);
         return;
       case 409:
         this.#judgeUsed(purchase, answer, exchange);

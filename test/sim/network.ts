@@ -2,6 +2,7 @@
  * Between clients and the server: requests and answers are delayed, dropped, doubled and overtake one another; clients go
  * away. Every answer that the server gives is judged, whether or not anybody receives it.
  */
+import { BODY_DEADLINE_MS } from '../../src/retry/limits.ts';
 import type { Chance } from '../support/chance.ts';
 import type { Profile } from './profile.ts';
 import type { Answer, Exchange, Server } from './server.ts';
@@ -168,3 +169,8 @@ const CODE = /^\{"error":\{"code":"([A-Z_]+)"/;
 
 /** Code of the refusal, or ''. */
 export const codeOf = (answer: Answer): string => CODE.exec(answer.text)?.[1] ?? '';
+
+/** Whether 408 is right: bodies wait for room, and this one's client left, or it was late, or one too many of its address. */
+export const isUnread = (answer: Answer, { request, arrivedMs }: Exchange, nowMs: number): boolean =>
+  answer.status === 408 &&
+  (request.signal.aborted || nowMs - arrivedMs >= BODY_DEADLINE_MS || answer.text.includes('too many bodies'));

@@ -10,7 +10,7 @@ import { KEPT_MS } from '../../src/retry/limits.ts';
 import { decodeJob } from '../../src/storage/retry-record.ts';
 import type { Chance } from '../support/chance.ts';
 import type { Disk } from './disk.ts';
-import { codeOf, type Network } from './network.ts';
+import { codeOf, isUnread, type Network } from './network.ts';
 import { ADMIN_TOKEN, type Answer, BASE_URL, type Exchange, type Server } from './server.ts';
 import type { HostLog, Targets } from './targets.ts';
 import type { World } from './world.ts';
@@ -164,6 +164,7 @@ export class RetryClients {
     const code = codeOf(answer);
     if (status === 400 && code === 'TARGET_NOT_ALLOWED') return;
     if (status === 429 || (status === 503 && code !== 'SETTLEMENT_PENDING')) return;
+    if (isUnread(answer, exchange, world.nowMs)) return;
     if (status === 500 && this.#hasDiskTrouble()) return;
     world.fail('A4 right answers', `${exchange.name}: ${status} ${answer.text}`);
   }
