@@ -200,7 +200,7 @@ describe('documents in threads', () => {
     expect(started).toHaveLength(3);
     second.letEnd();
     await new Promise((resolve) => started[1]?.once('exit', resolve));
-    await vi.waitUntil(() => set.size === 0);
+    await expect.poll(() => set.size).toBe(0);
   });
 
   it('that wait for threads that are still ending when the server stops end at once', async () => {

@@ -1,6 +1,6 @@
 /** Verification by real threads and the main thread: what verifies while threads start, fail, die and come back. */
 import type { Worker } from 'node:worker_threads';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import {
   type OpenVerification,
@@ -17,6 +17,7 @@ import type { Recovery } from '../../../src/payment/signature/recovery-queue.ts'
 import { ManualTime } from '../../support/manual-time.ts';
 import { MetricsPage } from '../../support/metrics-page.ts';
 import { threadsStarted } from '../../support/started-threads.ts';
+import { until } from '../../support/until.ts';
 import { expected, failing, HANG, jobs } from './recovery-trials.ts';
 
 const open: OpenVerification[] = [];
@@ -59,9 +60,8 @@ function setUp(variables: Record<string, string>, threadEntry?: URL) {
       expect(isOutOfOrder).toBe(false); // the main thread can verify
     },
   });
-  const toldFault = (count: number) => vi.waitUntil(() => faults.length >= count, { timeout: 10_000, interval: 5 });
-  const haveTimers = (count: number) =>
-    vi.waitUntil(() => time.pendingCount === count, { timeout: 10_000, interval: 5 });
+  const toldFault = (count: number) => until(`${count} reports`, () => faults.length >= count);
+  const haveTimers = (count: number) => until(`${count} timers`, () => time.pendingCount === count);
   /** A fault was told just now, and a thread is to be started again. */
   const hasPauses = () => haveTimers(2);
   return { verification, time, faults, started, toldFault, haveTimers, hasPauses };

@@ -1,7 +1,7 @@
 /** Recoveries on real threads: same verdicts, in order, through death and restart. */
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { chooseRecovery } from '../../../src/adapters/verification/recovery.ts';
 import { RecoveryThread } from '../../../src/adapters/verification/recovery-thread.ts';
@@ -11,6 +11,7 @@ import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.
 import type { Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { threadsStarted } from '../../support/started-threads.ts';
+import { until } from '../../support/until.ts';
 import { expected, failing, HANG, jobs } from './recovery-trials.ts';
 
 const open: RecoveryThread[] = [];
@@ -29,9 +30,9 @@ function setUp(entry?: URL) {
   );
   open.push(thread);
   /** Waits for as many changes in all. */
-  const changed = (count: number) => vi.waitUntil(() => faults.length >= count, { timeout: 10_000, interval: 5 });
+  const changed = (count: number) => until(`${count} changes`, () => faults.length >= count);
   /** Waits until a thread that has ended is to be replaced. */
-  const hasEnded = () => vi.waitUntil(() => time.pendingCount > 0, { timeout: 10_000, interval: 5 });
+  const hasEnded = () => until('the end of the thread', () => time.pendingCount > 0);
   return { thread, time, faults, changed, hasEnded, started: threadsStarted() };
 }
 

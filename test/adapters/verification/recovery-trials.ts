@@ -1,12 +1,12 @@
 /** Jobs for recoveries with noble's answers, and programs for recovery threads that fail as real ones may. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { vi } from 'vitest';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
 import { formFault } from '../../../src/payment/signature/signature.ts';
 import { testFolder } from '../../support/scratch-folder.ts';
+import { until } from '../../support/until.ts';
 import { mutatedSignatures } from './mutated-signatures.ts';
 
 export const jobs: readonly RecoveryJob[] = [...mutatedSignatures(7, 400, 100)]
@@ -46,6 +46,6 @@ export function failing(fault: string, count: number) {
     } else await import(${JSON.stringify(REAL.href)});
   `);
   /** Waits until all of them have come to it. */
-  const areFailing = () => vi.waitUntil(() => readdirSync(folder).length === 0, { timeout: 10_000, interval: 5 });
+  const areFailing = () => until(`the fault of ${count} threads`, () => readdirSync(folder).length === 0);
   return { entry, areFailing };
 }

@@ -414,11 +414,11 @@ describe('a commit', () => {
       time.pass(0);
       await new Promise((resolve) => setImmediate(resolve));
       time.pass(2_001);
-      await vi.waitFor(() => expect(opened.journal!.batchCount).toBe(2));
+      await expect.poll(() => opened.journal!.batchCount).toBe(2);
       expect(fault()).toEqual(told);
       expect(slow.faults).toEqual([told]);
       time.pass(0);
-      await vi.waitFor(() => expect(fault()).toBeUndefined());
+      await expect.poll(fault).toBeUndefined();
       expect(slow.faults).toEqual([told, undefined]);
 
       // The timer that looked after a quick commit looks after the slow one behind it.
@@ -432,7 +432,7 @@ describe('a commit', () => {
       expect(slow.faults.slice(2)).toEqual([told]);
       await behind;
       time.pass(0);
-      await vi.waitFor(() => expect(slow.faults.slice(2)).toEqual([told, undefined]));
+      await expect.poll(() => slow.faults.slice(2)).toEqual([told, undefined]);
     } finally {
       await slow.remove();
     }
