@@ -453,7 +453,11 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     listener = await listen({
       host: '127.0.0.1',
       port: 0,
-      handle: (request, client) => app.handle(request, client),
+      // The page sets its clock by the date, which the listener would take from the machine's.
+      handle: async (request, client) => {
+        const { body, status, headers } = await app.handle(request, client);
+        return new PlainResponse(body, status, { ...headers, date: new Date(clock.nowMs()).toUTCString() });
+      },
       unreadable: () => new PlainResponse(null, 400, {}),
       crowded: () => new PlainResponse(null, 503, {}),
       report: onFailure,
