@@ -238,6 +238,23 @@ describe('doctor on the state', () => {
     expect(finding?.mend).toContain('STATE_RESET=true');
   });
 
+  it('says of a restored copy, closed or not, that a start refuses older payments for a time', async () => {
+    const stateDir = join(folder, 'restored');
+    mkdirSync(stateDir);
+    copyFileSync(join(sound, 'state.db'), join(stateDir, 'state.db'));
+    const notes = async (): Promise<string[]> => {
+      const { exitCode, report } = await examine({ 'state-dir': stateDir });
+      expect(exitCode).toBe(0);
+      return wordsOf(report, 'state').filter((words) => words.includes('restored or copied'));
+    };
+    const note = expect.stringMatching(/^note: .*for 150 s after its first start, the server sells nothing/);
+    expect(await notes()).toEqual([note]);
+    writeFileSync(join(stateDir, 'state.db-wal'), 'begun');
+    expect(await notes()).toEqual([note]);
+    copyFileSync(join(sound, 'state.json'), join(stateDir, 'state.json'));
+    expect(await notes()).toEqual([]);
+  });
+
   it.each(['moving', 'moved'])('one that was copied to a database is not to be reset beside it: %s', async (moved) => {
     const stateDir = join(folder, moved);
     cpSync(sound, stateDir, { recursive: true });

@@ -119,6 +119,10 @@ function checkSpace(findings: Findings, folder: string, callbackBytes: number): 
 const GIVE_UP =
   'restore a sound copy, or start with an empty state by STATE_RESET=true (it refuses payments signed before it for 150 s)';
 
+/** Said of a file without its state.json. */
+const RESTORED =
+  'restored or copied (no state.json came with it): for 150 s after its first start, the server sells nothing for payments that may have been used before';
+
 function checkContents(findings: Findings, stateDir: string): void {
   const state = inspectState(stateDir);
   switch (state.kind) {
@@ -130,11 +134,13 @@ function checkContents(findings: Findings, stateDir: string): void {
       return;
     case 'sound':
       findings.ok(`sound, ${sizeText(state.bytes)}`);
+      if (state.isCopy) findings.note(RESTORED);
       return;
     case 'unclean':
       findings.note(
         `the server did not close it; its log of ${sizeText(state.logBytes)} is complete, and the next start reads it back`,
       );
+      if (state.isCopy) findings.note(RESTORED);
       return;
     case 'unusable':
       findings.mend(state.reason, GIVE_UP);

@@ -13,14 +13,15 @@ import { MARKER_FILE, movedAway, readMarker } from './marker.ts';
 import { openReadOnly } from './read-only.ts';
 import { STATE_FILE } from './state.ts';
 
+/** `isCopy`: the file came without its marker, so the next start refuses what may have been used before. */
 export type StateFound =
   /** No server has used the folder. */
   | { readonly kind: 'new' }
   /** `processId`: the process that holds the lock. */
   | { readonly kind: 'in-use'; readonly processId: number }
-  | { readonly kind: 'sound'; readonly bytes: number }
+  | { readonly kind: 'sound'; readonly bytes: number; readonly isCopy: boolean }
   /** The last server did not close the state; its log seems whole, and the next start recovers it. */
-  | { readonly kind: 'unclean'; readonly logBytes: number }
+  | { readonly kind: 'unclean'; readonly logBytes: number; readonly isCopy: boolean }
   /** A server would not start, or would accept no payments; `reason` is one line. */
   | { readonly kind: 'unusable'; readonly reason: string }
   /** The same, because another release wrote the file. */
@@ -77,15 +78,20 @@ function foundAtRest(stateDir: string): StateFound {
       ? { kind: 'new' }
       : { kind: 'unusable', reason: `${path} is missing, although the folder had one` };
   }
+  const isCopy = marker === null;
   const log = `${path}-wal`;
   const logBytes = existsSync(log) ? statSync(log).size : 0;
   if (logBytes > 0) {
     const isDamaged = marker?.sync !== 'normal' && isDamagedLogFile(log);
-    return isDamaged ? { kind: 'unusable', reason: `${log} is damaged in the middle` } : { kind: 'unclean', logBytes };
+    return isDamaged
+      ? { kind: 'unusable', reason: `${log} is damaged in the middle` }
+      : { kind: 'unclean', logBytes, isCopy };
   }
   try {
     const problem = problemOf(path, marker?.generation ?? 0);
-    return problem === undefined ? { kind: 'sound', bytes } : { kind: 'unusable', reason: `${path}: ${problem}` };
+    return problem === undefined
+      ? { kind: 'sound', bytes, isCopy }
+      : { kind: 'unusable', reason: `${path}: ${problem}` };
   } catch (failure) {
     const kind = failure instanceof OtherReleaseError ? 'other-release' : 'unusable';
     return { kind, reason: `${path}: ${messageOf(failure)}` };
