@@ -264,7 +264,7 @@ describe('doctor on the state', () => {
       {
         check: 'state',
         verdict: 'mend',
-        found: `the state of ${stateDir} was copied to a database, which has it now (set DATABASE_URL)`,
+        found: `the state of ${stateDir} was copied to a database, which has it now`,
         mend: 'set DATABASE_URL; if the copy was cut off, run `state copy` again first',
       },
     ]);

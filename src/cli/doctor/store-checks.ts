@@ -16,7 +16,7 @@ import { closedFolder, nearestFolder } from '../../storage/folder-fault.ts';
 import { foundPayee, PAYEE_FILE } from '../../storage/payee-file.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
-import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
+import { MARKER_FILE, MOVED_REMEDY } from '../../storage/sqlite/marker.ts';
 import { STATE_FILE } from '../../storage/sqlite/state.ts';
 import { foundStateKey, STATE_KEY_FILE } from '../../storage/state-key.ts';
 import { reachText } from '../snapshot/reach-lines.ts';
@@ -146,7 +146,7 @@ function checkContents(findings: Findings, stateDir: string): void {
       findings.mend(state.reason, GIVE_UP);
       return;
     case 'moved':
-      findings.mend(state.reason, 'set DATABASE_URL; if the copy was cut off, run `state copy` again first');
+      findings.mend(state.reason, MOVED_REMEDY);
       return;
     case 'other-release':
       findings.mend(state.reason, 'start the release that wrote it');

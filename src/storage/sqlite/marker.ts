@@ -20,7 +20,23 @@ export interface Marker {
 
 /** Why no server starts on a folder whose marker says `moved`. */
 export const movedAway = (stateDir: string): string =>
-  `the state of ${stateDir} was copied to a database, which has it now (set DATABASE_URL)`;
+  `the state of ${stateDir} was copied to a database, which has it now`;
+
+/** What the operator does about such a folder. */
+export const MOVED_REMEDY = 'set DATABASE_URL; if the copy was cut off, run `state copy` again first';
+
+/** The state file is not the one that this folder used last, or not the one that is used now. */
+export class LostStateError extends Error {
+  readonly remedy: string;
+
+  constructor(
+    message: string,
+    remedy = 'clients could use their payments again; restore it, or discard the state with STATE_RESET=true',
+  ) {
+    super(message);
+    this.remedy = remedy;
+  }
+}
 
 /** Reads the marker; null = there is none, undefined = it is damaged. */
 export function readMarker(stateDir: string): Marker | null | undefined {

@@ -41,7 +41,7 @@ import { heldFile } from './held-files.ts';
 import { Journal, type JournalPorts } from './journal.ts';
 import { LOCK_FILE, lockState, type StateLock } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
-import { MARKER_FILE, movedAway, readMarker, writeMarker } from './marker.ts';
+import { LostStateError, MARKER_FILE, MOVED_REMEDY, movedAway, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
 import { StateRefusedError } from './refused.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
@@ -106,9 +106,6 @@ export interface LoadedState {
 export const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
 
-/** The state file is not the one that this folder used last. */
-class LostStateError extends Error {}
-
 /** @throws StateError */
 export async function openSqliteState(options: StateOptions, ports: JournalPorts): Promise<SqliteState> {
   const { stateDir } = options;
@@ -147,9 +144,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
         notices: [`started with an empty state (${firstLineOf(failure)})${aside}`, ...empty.notices],
       };
     } else if (isLost) {
-      throw new StateError(
-        `${failure.message}: clients could use their payments again; restore it, or discard the state with STATE_RESET=true`,
-      );
+      throw new StateError(`${failure.message}: ${failure.remedy}`);
     } else {
       return damagedState(path, faultOf(path, failure), ports, release);
     }
@@ -251,7 +246,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
   if (marker === undefined) throw new LostStateError(`${join(stateDir, MARKER_FILE)} is damaged`);
-  if (marker?.moved !== undefined) throw new LostStateError(movedAway(stateDir));
+  if (marker?.moved !== undefined) throw new LostStateError(movedAway(stateDir), MOVED_REMEDY);
   const isThere = existsSync(path) && statSync(path).size > 0;
   if (marker !== null && !isThere) throw new LostStateError(`${path} is missing`);
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { FORMAT_VERSION } from '../../../src/storage/sqlite/database.ts';
 import { inspectState } from '../../../src/storage/sqlite/inspect.ts';
 import { movedAway, readMarker, writeMarker } from '../../../src/storage/sqlite/marker.ts';
+import { StateError } from '../../../src/storage/state-error.ts';
 import { History } from './recorded-history.ts';
 
 describe('a state file', () => {
@@ -47,7 +48,11 @@ describe('a state file', () => {
     if (!marker) throw new Error('an opened state has a marker');
     writeMarker(folder.path, { ...marker, moved: 'moved' });
     expect(inspectState(folder.path)).toEqual({ kind: 'moved', reason: movedAway(folder.path) });
-    await expect(folder.open({}, time)).rejects.toThrow(movedAway(folder.path));
+    await expect(folder.open({}, time)).rejects.toThrow(
+      new StateError(
+        `${movedAway(folder.path)}: set DATABASE_URL; if the copy was cut off, run \`state copy\` again first`,
+      ),
+    );
     await folder.remove();
   });
 });
