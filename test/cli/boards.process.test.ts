@@ -102,6 +102,25 @@ describe('boards', () => {
     expect(await listed()).toHaveLength(4);
   });
 
+  it('says of a board that was not asked what a build will say of it', async () => {
+    const file = join(folder, 'unasked.csv');
+    writeFileSync(file, 'address,company,domain\nlever:palantir,,\nlever:acme,,\nashby:notion,Notes,notes.example\n');
+    expect((await run('import', file, '--unchecked')).stderr.split('\n').slice(0, 3)).toEqual([
+      'lever:palantir: a company named by its postings, palantir.com; not asked; added',
+      'lever:acme: a company named by its postings, domain unknown; not asked; added',
+      'ashby:notion: Notes, notes.example; not asked; added',
+    ]);
+    await runWords(['companies', 'set', 'lever:acme', 'acme.com', '--catalogue', folder]);
+    const again = await run('add', 'lever:palantir', 'lever:acme', 'ashby:notion', '--unchecked');
+    expect(again.stderr.split('\n').slice(0, 3)).toEqual([
+      'lever:palantir: a company named by its postings, palantir.com; not asked; known already',
+      'lever:acme: a company named by its postings, acme.com; not asked; known already',
+      'ashby:notion: Notes, notes.example; not asked; known already',
+    ]);
+    // What the list of the package says is not recorded with the board: every build reads the list of its day.
+    expect(await listed()).toContainEqual(expect.objectContaining({ board: 'lever:palantir', domain: null }));
+  });
+
   it('names an address that it does not take without the password in it', async () => {
     const { code, stderr } = await run('add', 'https://me:secret@boards.greenhouse.io/acme', '--unchecked');
     expect(code).toBe(1);

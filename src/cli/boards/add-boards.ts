@@ -6,8 +6,10 @@ import { withoutUser } from '../../base/without-secrets.ts';
 import { boardOfAddress } from '../../ingest/boards/address-rules.ts';
 import { type Board, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { StatedBoard } from '../../ingest/boards/board-file.ts';
-import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
-import { storeWords } from '../../storage/history/company-tables.ts';
+import { loadCompanyList } from '../../ingest/companies/company-list.ts';
+import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
+import type { BoardTables } from '../../storage/history/board-tables.ts';
+import { storedWords, storeWords } from '../../storage/history/company-tables.ts';
 import { EXIT_FAILED, EXIT_OK } from '../command.ts';
 import type { Io } from '../io.ts';
 import { changeBoards, LOOKS_AT_ONCE } from './board-options.ts';
@@ -42,7 +44,7 @@ export const additionJson = (addition: Addition): string =>
       });
 
 const companyText = ({ company, domain }: Board): string =>
-  `${company === null ? 'a company without a known name' : printable(company, 80)}, ${domain ?? 'domain unknown'}`;
+  `${company === null ? 'a company named by its postings' : printable(company, 80)}, ${domain ?? 'domain unknown'}`;
 
 /** How many jobs a board has, if it was asked. */
 export const jobsText = ({ jobs, isFirstPage }: Extract<Addition, { board: Board }>): string =>
@@ -164,7 +166,18 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
 
 type Outcome = 'added' | 'changed' | 'known' | 'failed';
 
-/** Stores additions. @returns each with its outcome; one that would replace another page of its host is an error */
+/** With the company and domain that a build will give to the board, as far as its postings do not decide. */
+function asBuilt(addition: Addition, tables: BoardTables, words: OperatorWords): Addition {
+  if ('error' in addition) return addition;
+  const board = tables.find(nameOfBoard(addition.board)) ?? addition.board;
+  const employer = { shape: board.shape, board: board.token, names: [] };
+  const word = words.wordOf(employer);
+  const company = word?.name ?? board.company;
+  const domain = word?.domain ?? board.domain ?? loadCompanyList().domainOf(employer) ?? null;
+  return { ...addition, board: { ...board, company, domain } };
+}
+
+/** Stores additions. @returns each as a build will show it, with its outcome; one that would replace another page of its host is an error */
 function store(
   folder: string,
   additions: readonly Addition[],
@@ -185,6 +198,7 @@ function store(
       return [addition, tables.put(board, nowMs)] as const;
     });
     storeWords(history, words);
-    return outcomes;
+    const known = new OperatorWords(storedWords(history));
+    return outcomes.map(([addition, outcome]) => [asBuilt(addition, tables, known), outcome] as const);
   });
 }
