@@ -7,7 +7,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CREATION_BYTES_MAX, PAYLOAD_BYTES_MAX } from '../../src/callback/limits.ts';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
+import { REQUEST_BYTES_MAX } from '../../src/retry/limits.ts';
 import { Fleet, type Member } from '../shared/fleet.ts';
 import { expectError } from '../support/answers.ts';
 import { type Callback, createCallback, eventsOf, outcomeOf, post, wait } from '../support/callback-client.ts';
@@ -177,6 +179,27 @@ describe.skipIf(database === undefined).each(TRIED)('%s', (name, startFront) => 
     },
     60_000,
   );
+
+  it.skipIf(name !== PROXIES[0][0])('refuses a body that is too long, by a byte or by far', async () => {
+    const callback = await createCallback(front.shop, wallet());
+    expect((await post(front.shop, callback.id, 'x'.repeat(PAYLOAD_BYTES_MAX))).status).toBe(200);
+    const creation = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const largest = { ...creation, body: `{}${' '.repeat(CREATION_BYTES_MAX - 2)}` };
+    expect((await front.shop.fetch('/v1/callbacks', largest)).status).toBe(402);
+    for (const [path, bytesMax] of [
+      ['/v1/callbacks', CREATION_BYTES_MAX],
+      [`/hooks/${callback.id}`, PAYLOAD_BYTES_MAX],
+      ['/retry/v1/retries', REQUEST_BYTES_MAX],
+    ] as const) {
+      for (const bytes of [bytesMax + 1, 2 * bytesMax, ...Array(ASKED_COUNT).fill(8_000_000)]) {
+        const answer = await front.shop.fetch(path, { ...creation, body: 'x'.repeat(bytes) });
+        await expectRefusal(answer, 413, 'PAYLOAD_TOO_LARGE');
+      }
+    }
+    // None of them reached a gate, which would have cut Caddy's connection before it had read them.
+    for (const { client } of fleet.members)
+      expect((await client.get('/metrics')).text).not.toMatch(/status="413"[^}]*} [1-9]/);
+  });
 
   it('refuses no payment while a gate is replaced', async () => {
     const statuses: number[] = [];
