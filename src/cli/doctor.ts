@@ -20,16 +20,20 @@ import type { Io } from './io.ts';
 import { nearestOf } from './nearest.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
-/** Shortest variable name that may be a misspelt setting: shorter ones resemble too many. */
+/** Shorter variable names resemble too many settings, as POST does HOST and PORT: in these only swapped letters count. */
 const MISSPELT_LENGTH_MIN = 5;
+
+const sortedLetters = (text: string): string => [...text].sort().join('');
+const isSwapped = (word: string, name: string): boolean => word !== name && sortedLetters(word) === sortedLetters(name);
 
 /** Finds environment variables that look like a setting but are none: a server silently ignores them. */
 function checkNames(findings: Findings, settings: Readonly<Record<string, unknown>>, env: Io['env']): void {
   const variables = Object.keys(settings);
   const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
   for (const name of Object.keys(env)) {
-    if (name in settings || name.length < MISSPELT_LENGTH_MIN || !/^\w+$/.test(name)) continue;
+    if (name in settings || !/^\w+$/.test(name)) continue;
     const nearest = nearestOf(plain(name), variables.map(plain));
+    if (name.length < MISSPELT_LENGTH_MIN && !isSwapped(plain(name), nearest ?? '')) continue;
     const variable = variables.find((known) => plain(known) === nearest);
     if (variable !== undefined)
       findings.note(`${name} is no setting and changes nothing`, `if you mean ${variable}, name it so`);

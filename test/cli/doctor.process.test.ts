@@ -475,7 +475,11 @@ describe('doctor on addresses', () => {
       PORT: FREE_PORT,
       HOSTNAME: 'a',
       PAYGRADE_URL: 'x',
-      TERM: 'x',
+      PROT: '1',
+      HOTS: 'x',
+      ...Object.fromEntries(
+        'HOME PATH PWD USER TERM LANG MAIL TZ CI POST COST host port'.split(' ').map((name) => [name, 'x']),
+      ),
     };
     const { stdout } = await run(['doctor', '--json', '--snapshot', 'none', '--state-dir', ':memory:'], { env });
     const { findings } = JSON.parse(stdout) as Report;
@@ -483,6 +487,8 @@ describe('doctor on addresses', () => {
     expect(notes.map(({ found, mend }) => [found, mend])).toEqual([
       ['PAYTO is no setting and changes nothing', 'if you mean PAY_TO, name it so'],
       ['RATE_LIMT_PER_MINUTE is no setting and changes nothing', 'if you mean RATE_LIMIT_PER_MINUTE, name it so'],
+      ['PROT is no setting and changes nothing', 'if you mean PORT, name it so'],
+      ['HOTS is no setting and changes nothing', 'if you mean HOST, name it so'],
     ]);
   });
 
