@@ -238,8 +238,8 @@ export class Checkout {
     if (faultText !== undefined) return unavailable(faultText);
     const verified = await this.#verification.verifyContractWallet(order, client);
     if (verified.kind === 'valid') return this.#reserveVerified(wish, verified.turn);
-    // The same authorization may have been sold while the facilitator was asked.
-    if (verified.kind === 'invalid' && verified.reason === 'invalid_exact_evm_nonce_already_used') {
+    // The same authorization may have been sold meanwhile; a facilitator may then refuse it for the balance that the sale used up.
+    if (verified.kind === 'invalid') {
       const sold = await this.#usedOr(order);
       if (sold !== undefined) return sold;
     }
