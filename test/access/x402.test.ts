@@ -31,6 +31,7 @@ import {
   SettlementTurns,
   TURN_COUNT_MAX,
   type Turn,
+  WAIT_MS_MAX,
 } from '../../src/payment/settlement/settlement-turns.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import type { Recover } from '../../src/payment/signature/signature.ts';
@@ -503,6 +504,42 @@ describe('verification by the settlement', () => {
     expect(offered(await refused).error).toBe('invalid_exact_evm_payload_authorization_valid_before');
     await passed;
     expect(kit.settlement.verifyCount).toBe(1);
+  });
+
+  it('for which no turn is left is 429 for the client that waits for many and 503 for others, and reserves nothing', async () => {
+    const time = new ManualTime(NOW_MS);
+    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
+    const kit = setUp(new Scripted(), { turns });
+    const header = await signed();
+    const hold = (network: string): void => {
+      while (turns.rejectAtOnce(network) === undefined) void turns.enter(network, () => false);
+    };
+    hold(clientNetworkOf('127.0.0.1'));
+    expect(await kit.refused(header)).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      extras: { headers: { 'retry-after': '1' } },
+    });
+    const elsewhere = visit(header, {}, '', '198.51.100.66');
+    for (let i = 0; i < 2 * TURN_COUNT_MAX; i++) hold(`10.0.${i >> 8}.${i & 255}`);
+    const crowded = { code: 'SETTLEMENT_UNAVAILABLE', extras: { headers: { 'retry-after': '1' } } };
+    expect(await kit.refused(header, elsewhere)).toMatchObject(crowded);
+    expect([kit.reservations.count, kit.settlement.verifyCount]).toEqual([0, 0]);
+  });
+
+  it('that waits too long for its turn is 503, and the authorization is free again', async () => {
+    const time = new ManualTime(NOW_MS);
+    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
+    const kit = setUp(new Scripted(), { turns });
+    for (let i = 0; i < NEWCOMER_COUNT_MAX; i++) void turns.enter(`10.0.0.${i}`, () => false);
+    const refused = kit.refused(await signed());
+    await settle();
+    expect(kit.reservations.count).toBe(1);
+    time.pass(WAIT_MS_MAX);
+    expect(await refused).toMatchObject({
+      code: 'SETTLEMENT_UNAVAILABLE',
+      extras: { headers: { 'retry-after': '1' } },
+    });
+    expect([kit.reservations.count, kit.settlement.verifyCount]).toEqual([0, 0]);
   });
 
   it('of a signature that only the chain can check is not requested while nothing can be sold, and frees its turn when it comes to nothing', async () => {

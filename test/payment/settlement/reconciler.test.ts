@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../../src/base/durations.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation } from '../../../src/payment/reservations.ts';
 import { type CaseReport, Reconciler } from '../../../src/payment/settlement/reconciler.ts';
@@ -40,6 +41,7 @@ class Script implements Settlement {
 
 async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
   const time = new ManualTime();
+  time.pass(DAY_MS); // the process, and so its monotonic clock, is older than any window
   const reservations = store ?? memoryReservations(time);
   const reports: CaseReport[] = [];
   const bugs: Error[] = [];
@@ -187,6 +189,20 @@ describe('reconciling an unknown settlement', () => {
     },
   );
 
+  it('asks once more only when nothing can be charged any more, though the refusal cannot be recorded', async () => {
+    const store = memoryReservations(new ManualTime());
+    const record = store.recordUnknown.bind(store);
+    store.recordUnknown = (reservation, transaction, isRefused) =>
+      isRefused === true ? Promise.reject(new Error('disk full')) : record(reservation, transaction);
+    const script = new Script(refusedAs('insufficient_funds'), SETTLED);
+    const kit = await unknownCase(script, store);
+    const { order } = await kit.add();
+    await kit.seconds(120 + 59);
+    expect(script.asked).toHaveLength(1);
+    await kit.seconds(2);
+    expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
   it('asks no more than once when the first refusal comes between the end of the window and a minute later', async () => {
     const script = new Script(...Array.from({ length: 7 }, () => UNKNOWN), REFUSED);
     const kit = await unknownCase(script);
@@ -321,6 +337,20 @@ describe('reconciling an unknown settlement', () => {
       expect(reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
     },
   );
+
+  it('frees no case of an earlier process for a refusal when no window can be open, though the clock is hours behind', async () => {
+    const first = await unknownCase(new Script(UNKNOWN));
+    const { order, reservation } = await first.add();
+    first.reconciler.stop();
+    const { reservations, time } = first;
+    time.stepWall(-3_600_000);
+    const settlement = new Script(...Array.from({ length: 10 }, () => UNKNOWN), REFUSED);
+    const ports = { settlement, reservations, clock: time, timers: time, ...UNHEARD };
+    new Reconciler(ports).takeOver({ reservation, order });
+    await first.seconds(150 + 90);
+    expect(settlement.asked).toHaveLength(11);
+    expect(reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: '' });
+  });
 
   it('asks about a case again soon after a short fault of the store', async () => {
     const store = memoryReservations(new ManualTime());

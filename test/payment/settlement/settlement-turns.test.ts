@@ -102,6 +102,17 @@ describe('turns with the facilitator', () => {
     expect([held(waitingNewcomers), held(waitingKnown)]).toEqual([5, 5]);
   });
 
+  it('go to known payers one after the other while no newcomer waits', async () => {
+    const { turns, ask, known } = setUp();
+    const networks = Array.from({ length: TURN_COUNT_MAX + 10 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+    for (const network of networks) known.add(network);
+    const asked = networks.map(ask);
+    expect(held(asked)).toBe(TURN_COUNT_MAX);
+    for (const one of asked.slice(0, 10)) end(one);
+    await settle();
+    expect([held(asked), turns.counts().waiting]).toEqual([asked.length, 0]);
+  });
+
   it('are begun at once by an honest network while networks with refused payments fill the places to wait', () => {
     const { turns, ask, many } = setUp();
     const refused = Array.from({ length: 9 }, (_, i) => `198.51.100.${i}`);
@@ -221,14 +232,16 @@ describe('turns with the facilitator', () => {
       turnOf(asked).noteRefused();
       end(asked);
     }
-    const late = ask(HONEST);
     const pauseMs = 1000 / REFUSALS_PER_SECOND;
-    time.pass(pauseMs - 1);
-    await settle();
-    expect(late.given).toBeUndefined();
-    time.pass(1);
-    await settle();
-    expect(hasTurn(late)).toBe(true);
+    for (const network of [HONEST, '192.0.2.2']) {
+      const late = ask(network);
+      time.pass(pauseMs - 1);
+      await settle();
+      expect(late.given).toBeUndefined();
+      time.pass(1);
+      await settle();
+      expect(hasTurn(late)).toBe(true);
+    }
   });
 
   it('all end: whatever was asked, nothing is held and no timer is left', async () => {
