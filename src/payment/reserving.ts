@@ -12,14 +12,7 @@ import { identifierClaim } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
 import type { PaymentOrder } from './protocol/order.ts';
 import { invalid, type PurchaseName, type PurchaseNames, type Rejected, type Resale } from './purchase.ts';
-import {
-  type KeptAnswer,
-  type Known,
-  NO_CLAIMS,
-  type Reservation,
-  type Reservations,
-  type Reserved,
-} from './reservations.ts';
+import type { KeptAnswer, Known, Reservation, Reservations, Reserved } from './reservations.ts';
 import { openAnswer } from './sealed-answer.ts';
 import { SOON_SECONDS, unavailable } from './settlement/settlement.ts';
 import type { Closed, Pace, PayingClient } from './settlement/verification.ts';
@@ -52,8 +45,7 @@ export class Reserving {
   /** @param closed why nothing new can be sold now; undefined = it can */
   reserve(wish: Wish, closed: Closed | undefined): MaybePromise<Reservation | NotReserved> {
     const { order, names } = wish;
-    const claims =
-      names.length === 0 ? NO_CLAIMS : names.map(({ id, question }) => identifierClaim(id, question, order.payer));
+    const claims = names.map(({ id, question }) => identifierClaim(id, question, order.payer));
     if (closed !== undefined) {
       const found = this.#reservations.find(order.key, claims);
       return chain(found instanceof Promise ? found.catch(nothingKnown) : found, (known) =>

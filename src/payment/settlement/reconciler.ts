@@ -209,7 +209,7 @@ export class Reconciler {
     if (isOver) return { kind: 'dead', detail: outcome.detail };
     if (outcome.kind === 'refused') {
       one.pauseMs = Math.max(this.#untilOverMs(one), FIRST_PAUSE_MS);
-      if (!one.reservation.isRefused) await reservations.recordUnknown(one.reservation, one.transaction, true);
+      await reservations.recordUnknown(one.reservation, one.transaction, true);
     }
     return undefined;
   }
