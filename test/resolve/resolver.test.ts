@@ -14,6 +14,7 @@ import {
 } from '../../src/resolve/limits.ts';
 import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
 import { Resolver, type WaitingClient } from '../../src/resolve/resolver.ts';
+import type { Extracted } from '../../src/resolve/work.ts';
 import { MemoryResolves } from '../../src/storage/memory/resolves.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
@@ -62,7 +63,14 @@ class StoreThatGoesAway implements ResolveStore {
   }
 }
 
-function opened(capacityBytes = STORED_BYTES_IN_MEMORY) {
+const readAsNothing = async (): Promise<Extracted> => ({
+  kind: 'read',
+  sha256: '0'.repeat(64),
+  sizeBytes: 1,
+  content: { ...NOTHING },
+});
+
+function opened(capacityBytes = STORED_BYTES_IN_MEMORY, extracted = readAsNothing) {
   const time = new ManualTime();
   const random = new Chance(1);
   const store = new StoreThatGoesAway(time, capacityBytes);
@@ -79,7 +87,7 @@ function opened(capacityBytes = STORED_BYTES_IN_MEMORY) {
     extractor: {
       extract: async (_, timeoutMs) => {
         extractionsMs.push(timeoutMs);
-        return { kind: 'read', sha256: '0'.repeat(64), sizeBytes: 1, content: { ...NOTHING } };
+        return extracted();
       },
     },
     store,
@@ -305,6 +313,26 @@ describe('a place', () => {
     await waited;
     await expect(claim.keep(resolver.draft(), QUESTION)).rejects.toThrow('full');
   });
+});
+
+it.each([
+  ['too-large', 'RESPONSE_TOO_LARGE'],
+  ['broken', 'TARGET_UNREACHABLE'],
+  ['unread', 'INTERNAL_ERROR'],
+] as const)('one whose document is %s fails with %s', async (kind, code) => {
+  const { begun, outbound } = opened(STORED_BYTES_IN_MEMORY, async () => ({ kind }));
+  const { waited } = begun(20_000, new Leaving());
+  await outbound.answer(URL_ASKED, { body: 'x' });
+  expect(await waited).toMatchObject({ kind: 'failed', failure: { code } });
+});
+
+it('one whose page names no content type says null', async () => {
+  const { outbound, pending, resolver } = opened();
+  const shown = await pending();
+  await outbound.answer(URL_ASKED, { headers: {}, body: 'x' });
+  await expect.poll(() => resolver.claimCount).toBe(0);
+  const { outcome } = (await resolver.show(shown))!;
+  expect(JSON.parse(`{${outcome}}`).result).toMatchObject({ content_type: null, status_code: 200 });
 });
 
 it.each([
