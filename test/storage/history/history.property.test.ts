@@ -132,6 +132,13 @@ const CHANGED_WHEN_REOPENED: Feed[] = [
   { at: 4, isComplete: false, titles: { c: 'y' } },
 ];
 
+/** What happens to `a` hangs on how often the second feed counts. */
+const MISSED_ONCE: Feed[] = [
+  { at: 1, isComplete: true, titles: { a: 'x', b: 'x' } },
+  { at: 2, isComplete: true, titles: { b: 'x', c: 'x' } },
+];
+const MISSED_TWICE: Feed[] = [...MISSED_ONCE, { at: 3, isComplete: true, titles: { b: 'x', c: 'x' } }];
+
 describe('the history', () => {
   it('follows the feeds when they come in the order of their times', { timeout: 120_000 }, () => {
     fc.assert(
@@ -185,7 +192,7 @@ describe('the history', () => {
         }
         expect([...imported(short, closed ?? undefined)]).toEqual([...imported(whole, closed ?? undefined)]);
       }),
-      { numRuns: partOf(60) },
+      { numRuns: partOf(60, 30) },
     );
   });
 
@@ -193,9 +200,36 @@ describe('the history', () => {
     fc.assert(
       fc.property(feeds, fc.nat(), (given, which) => {
         const again = given[which % given.length] as Feed;
-        expect([...imported([...given, again])]).toEqual([...imported(given)]);
+        const expected = [...imported(given)];
+        expect([...imported([...given, again])]).toEqual(expected);
+        // A part of it may be read again too, such as one of its files.
+        expect([...imported([...given, { ...again, isComplete: false }])]).toEqual(expected);
       }),
-      { numRuns: partOf(30) },
+      { numRuns: partOf(30, 15), examples: [[MISSED_ONCE, 1]] },
+    );
+  });
+
+  it('takes a feed whose files are read one after the other as one that is read at once', { timeout: 120_000 }, () => {
+    const facts = (jobs: Map<string, ModelJob>) =>
+      [...jobs].map(([id, { events: _, ...job }]) => ({ id, ...job })).sort((a, b) => (a.id < b.id ? -1 : 1));
+    fc.assert(
+      fc.property(feeds, fc.nat(), fc.constantFrom(...IDS), fc.boolean(), (given, which, id, isFirstComplete) => {
+        const place = which % given.length;
+        const whole = { ...(given[place] as Feed), isComplete: true };
+        const { [id]: title, ...others } = whole.titles;
+        fc.pre(title !== undefined && Object.keys(others).length > 0);
+        const files: Feed[] = isFirstComplete
+          ? [
+              { ...whole, titles: others },
+              { ...whole, isComplete: false, titles: { [id]: title as string } },
+            ]
+          : [{ ...whole, isComplete: false }, whole];
+        expect(facts(imported(given.toSpliced(place, 1, ...files)))).toEqual(facts(imported(given.with(place, whole))));
+      }),
+      {
+        numRuns: partOf(30, 15),
+        examples: [true, false].map((isFirstComplete) => [MISSED_TWICE, 1, 'c', isFirstComplete]),
+      },
     );
   });
 });
