@@ -139,6 +139,12 @@ const MISSED_ONCE: Feed[] = [
 ];
 const MISSED_TWICE: Feed[] = [...MISSED_ONCE, { at: 3, isComplete: true, titles: { b: 'x', c: 'x' } }];
 
+/** For repeats of each feed, and for one that comes after the second feed but before its time. */
+const REPEATED: Feed[] = [
+  { at: 1, isComplete: true, titles: { a: 'x', b: 'x' } },
+  { at: 5, isComplete: false, titles: { a: 'x' } },
+];
+
 describe('the history', () => {
   it('follows the feeds when they come in the order of their times', { timeout: 120_000 }, () => {
     fc.assert(
@@ -192,7 +198,29 @@ describe('the history', () => {
         }
         expect([...imported(short, closed ?? undefined)]).toEqual([...imported(whole, closed ?? undefined)]);
       }),
-      { numRuns: partOf(60, 30) },
+      {
+        numRuns: partOf(60, 30),
+        examples: [
+          [
+            REPEATED,
+            true,
+            null,
+            [
+              { after: 0, at: 2 },
+              { after: 1, at: 6 },
+            ],
+          ],
+          [
+            REPEATED,
+            true,
+            null,
+            [
+              { after: 0, at: 2 },
+              { after: 1, at: 3 },
+            ],
+          ],
+        ],
+      },
     );
   });
 
