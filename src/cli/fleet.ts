@@ -37,8 +37,10 @@ interface Plan {
   readonly snapshot: string;
 }
 
-/** The variables of all processes of the fleet. */
-function sharedVariables({ folder }: Plan, baseUrl: string, io: Io): Record<string, string> {
+/** The variables of all processes of the fleet, beside those of the environment. */
+function sharedVariables({ folder }: Plan, baseUrl: string, { env }: Io): Record<string, string> {
+  // Nobody holds the key of the throwaway payee, so it takes play money only: else a process without PAY_TO does not start.
+  const needsPayee = env.PAY_TO === undefined && (env.SETTLEMENT ?? 'local') === 'local';
   return {
     HOST: '127.0.0.1',
     BASE_URL: baseUrl,
@@ -46,8 +48,8 @@ function sharedVariables({ folder }: Plan, baseUrl: string, io: Io): Record<stri
     TRUST_PROXY: 'true',
     DRAIN_SECONDS,
     ENGINE_TOKEN: randomBytes(32).toString('hex'),
-    STATE_KEY: io.env.STATE_KEY ?? Buffer.from(keptStateKey(folder, systemRandom)).toString('base64'),
-    PAY_TO: io.env.PAY_TO ?? throwawayPayee(folder, systemRandom),
+    STATE_KEY: env.STATE_KEY ?? Buffer.from(keptStateKey(folder, systemRandom)).toString('base64'),
+    ...(needsPayee ? { PAY_TO: throwawayPayee(folder, systemRandom) } : {}),
   };
 }
 

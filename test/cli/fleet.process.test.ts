@@ -183,6 +183,20 @@ it(
   TIMEOUT_MS,
 );
 
+it(
+  'fleet settles no real payment to an address that it made up',
+  async () => {
+    const words = ['fleet', '--port', '0', '--gates', '1', '--services', '1', '--state-dir', newFolder()];
+    const real = { SETTLEMENT: 'facilitator', FACILITATOR_URL: 'http://127.0.0.1:9', DATABASE_URL: '' };
+    const started = startProcess(binaryOf('node'), [MAIN, ...words, '--snapshot', smallSample()], real);
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    const { exitCode, stderr } = await started.ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('service 1: paygrade: PAY_TO is required with SETTLEMENT=facilitator');
+  },
+  TIMEOUT_MS,
+);
+
 it.runIf(hasDatabase)(
   'fleet that is stopped while it starts leaves no database behind',
   async () => {
