@@ -7,7 +7,7 @@ import { decodeUtf8 } from '../../base/codec.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import { BYTES32_FORM } from '../../payment/protocol/network.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
-import { isIndeterminate } from '../../payment/protocol/reasons.ts';
+import { isIndeterminate, NONCE_USED } from '../../payment/protocol/reasons.ts';
 import type { SettleOutcome, Unavailable, VerifyOutcome } from '../../payment/settlement/settlement.ts';
 import type { CallFailure, CallOutcome } from '../outbound/bounded-call.ts';
 
@@ -88,7 +88,7 @@ function settledProblem(json: Fields, order: PaymentOrder): string | undefined {
 
 export function settleOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder): SettleOutcome | PendingSettlement {
   if (answer.kind === 'not-sent') return { kind: 'unavailable', detail: `settle: ${answer.detail}` };
-  const unknown = (detail: string, transaction: string): SettleOutcome => ({
+  const unknown = (detail: string, transaction: string): SettleOutcome & { readonly kind: 'unknown' } => ({
     kind: 'unknown',
     transaction,
     detail: `settle: ${detail}`,
@@ -103,7 +103,10 @@ export function settleOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
     return { kind: 'pending', transaction, detail: 'settlement_pending' };
   }
   if (status >= 500) return unknown(`status ${status}`, transaction);
-  if (isRefusal && isIndeterminate(code, hasTransaction)) return unknown(code ?? 'refused, with a hash', transaction);
+  if (isRefusal && isIndeterminate(code, hasTransaction)) {
+    const outcome = unknown(code ?? 'refused, with a hash', transaction);
+    return code === NONCE_USED ? { ...outcome, isUsed: true } : outcome;
+  }
   // It refused us before looking at the payment, unless the same answer mentions a transfer.
   const isTurnedAway = !hasTransaction && json?.success !== true;
   if ((status === 401 || status === 403) && isTurnedAway) {

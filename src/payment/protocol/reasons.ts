@@ -58,6 +58,9 @@ export function reasonOf(code: string | undefined, otherwise: Reason): Reason {
   return code !== undefined && KNOWN.has(code) ? (code as Reason) : otherwise;
 }
 
+/** The code for an authorization that was used before. */
+export const NONCE_USED: Reason = 'invalid_exact_evm_nonce_already_used';
+
 /** Settlement codes that leave open whether money moved (x402-v2 §4.9). */
 const INDETERMINATE: ReadonlySet<string> = new Set([
   'settlement_pending',
@@ -68,7 +71,7 @@ const INDETERMINATE: ReadonlySet<string> = new Set([
   'unknown_error',
   'duplicate_settlement',
   // The nonce may have been used by our own earlier attempt, or by a third party that submitted the authorization first.
-  'invalid_exact_evm_nonce_already_used',
+  NONCE_USED,
 ]);
 
 /** Refusals by the chain itself: the transaction that they name certainly moved no money. */

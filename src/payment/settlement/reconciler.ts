@@ -75,10 +75,16 @@ interface WatchedCase extends UnsettledCase {
   outcome: CaseOutcome | undefined;
   /** The last hash that this process knows of; '' = none. The store lacks it if recording failed. */
   transaction: string;
+  /** The last answer that said that the authorization was used; '' = none did. The report of a dead case names it. */
+  usedDetail: string;
   hasBug: boolean;
   pauseMs: number;
   cancel: () => void;
 }
+
+/** After the window a settlement may say no more than "expired". */
+const deadDetailOf = ({ usedDetail }: WatchedCase, last: string): string =>
+  usedDetail === '' || usedDetail === last ? last : `${usedDetail}, then ${last}`;
 
 export class Reconciler {
   readonly #ports: ReconcilerPorts;
@@ -119,6 +125,7 @@ export class Reconciler {
       ...one,
       sinceMs: clock.monotonicMs(),
       sincePastMs: clock.nowMs() - one.order.authorization.validBeforeSeconds * 1000,
+      usedDetail: '',
       hasBug: false,
       pauseMs: FIRST_PAUSE_MS,
       cancel: () => {},
@@ -202,11 +209,12 @@ export class Reconciler {
       this.#ports.onBug(outcome.bug);
     }
     if (outcome.kind === 'unknown') {
+      if (outcome.isUsed) one.usedDetail = outcome.detail;
       if (outcome.transaction !== '') one.transaction = outcome.transaction;
       await reservations.recordUnknown(one.reservation, one.transaction);
     }
     if (isOver && this.#isDraining && outcome.kind !== 'refused') return undefined;
-    if (isOver) return { kind: 'dead', detail: outcome.detail };
+    if (isOver) return { kind: 'dead', detail: deadDetailOf(one, outcome.detail) };
     if (outcome.kind === 'refused') {
       one.pauseMs = Math.max(this.#untilOverMs(one), FIRST_PAUSE_MS);
       await reservations.recordUnknown(one.reservation, one.transaction, true);

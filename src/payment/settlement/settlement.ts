@@ -38,8 +38,11 @@ export type SettleOutcome =
   | { readonly kind: 'settled'; readonly transaction: string }
   /** Certain: this attempt moved no money and will not move any. */
   | ({ readonly kind: 'refused'; readonly reason: string | undefined; readonly transaction: string } & Failed)
-  /** Money may have moved. `transaction` is '' when no hash is known. */
-  | ({ readonly kind: 'unknown'; readonly transaction: string } & Failed)
+  /**
+   * Money may have moved. `transaction` is '' when no hash is known. `isUsed`: it says that the authorization was used, by an
+   * attempt before this one or by a third party.
+   */
+  | ({ readonly kind: 'unknown'; readonly transaction: string; readonly isUsed?: true } & Failed)
   /** Certain: nothing was sent, or the facilitator rejected us as a caller. */
   | Unavailable;
 

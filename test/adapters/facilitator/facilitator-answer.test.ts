@@ -40,6 +40,14 @@ describe('a settlement that the facilitator refuses', () => {
     },
   );
 
+  it('says whether the authorization was used before', () => {
+    const used = INDETERMINATE.filter((errorReason) => {
+      const answer = { kind: 'answer', status: 200, retryAfter: null, json: { success: false, errorReason } } as const;
+      return 'isUsed' in settleOutcomeOf(answer, order);
+    });
+    expect(used).toEqual(['invalid_exact_evm_nonce_already_used']);
+  });
+
   it('without a hash is pending only in name: unknown', () => {
     for (const status of [200, 400, 500]) {
       expect(kindOf(status, 'settlement_pending', '')).toBe('unknown');

@@ -231,6 +231,14 @@ describe('reconciling an unknown settlement', () => {
     },
   );
 
+  it('reports of a dead case that its authorization was used, which the last refusal no longer says', async () => {
+    const used: SettleOutcome = { kind: 'unknown', transaction: '', detail: 'settle: used', isUsed: true };
+    const kit = await unknownCase(new Script(used, ...Array.from({ length: 7 }, () => UNKNOWN), refusedAs('expired')));
+    await kit.add();
+    await kit.seconds(240);
+    expect(kit.reports).toMatchObject([{ kind: 'dead', detail: 'settle: used, then expired' }]);
+  });
+
   it.each([
     ['is never answered', UNKNOWN],
     ['cannot be asked', AWAY],
