@@ -39,7 +39,7 @@ interface Plan {
 
 /** The variables of all processes of the fleet, beside those of the environment. */
 function sharedVariables({ folder }: Plan, baseUrl: string, { env }: Io): Record<string, string> {
-  // Nobody holds the key of the throwaway payee, so it takes play money only: else a process without PAY_TO does not start.
+  // No one holds the key of the throwaway payee, so only play money goes there. With real money a process without PAY_TO ends.
   const needsPayee = env.PAY_TO === undefined && (env.SETTLEMENT ?? 'local') === 'local';
   return {
     HOST: '127.0.0.1',

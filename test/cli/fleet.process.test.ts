@@ -197,6 +197,20 @@ it(
   TIMEOUT_MS,
 );
 
+it.runIf(IS_WHOLE)(
+  'fleet ends with what a gate says about a database that does not answer',
+  async () => {
+    const words = ['fleet', '--port', '0', '--services', '1', '--snapshot', smallSample(), '--state-dir', newFolder()];
+    const variables = { DATABASE_URL: `postgres://postgres@127.0.0.1:${await freePort()}/paygrade` };
+    const started = startProcess(binaryOf('node'), [MAIN, ...words], variables);
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    const { exitCode, stderr } = await started.ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/gate 1: paygrade: .*ECONNREFUSED/);
+  },
+  TIMEOUT_MS,
+);
+
 it.runIf(hasDatabase)(
   'fleet that is stopped while it starts leaves no database behind',
   async () => {

@@ -6,8 +6,8 @@ import type { Io } from '../io.ts';
 
 /** Pause before a process that died is started again. */
 const RESTART_PAUSE_MS = 500;
-/** A start that takes longer is given up. */
-const START_TIMEOUT_MS = MINUTE_MS;
+/** A start that takes longer is given up. A gate itself waits a minute for its database, and then says why it ends. */
+const START_TIMEOUT_MS = 1.5 * MINUTE_MS;
 
 export interface MemberOptions {
   /** `gate 1`. */
