@@ -405,6 +405,13 @@ describe('doctor on the facilitator', () => {
     });
   });
 
+  it('names the target of a redirect as FACILITATOR_URL has it', async () => {
+    const report = await examineWith(answered('', 308, { location: 'https://other.example/x402/supported' }));
+    expect(of(report, 'facilitator')).toMatchObject([
+      { mend: 'set FACILITATOR_URL to the target: https://other.example/x402' },
+    ]);
+  });
+
   it.each([
     [0, 'ok'],
     [-10, 'note'],

@@ -116,9 +116,10 @@ export async function checkFacilitator(
       facilitatorToken === null ? 'set FACILITATOR_TOKEN' : 'set FACILITATOR_TOKEN to a token that it accepts',
     );
   } else if (status === 0 || (status >= 300 && status < 400)) {
+    const target = (asked.headers.get('location') ?? 'not given').replace(/\/supported$/, '');
     findings.mend(
       `redirects (${status}); the server never follows a redirect with a payment`,
-      `set FACILITATOR_URL to the target: ${oneLine(asked.headers.get('location') ?? 'not given')}`,
+      `set FACILITATOR_URL to the target: ${oneLine(target)}`,
     );
   } else if (status !== 200) {
     findings.mend(
