@@ -10,7 +10,8 @@
  * change what a later observation has settled (fields, or a closing followed by a reopening).
  *
  * The log of events is append-only: logged events are published and stay, so a correction is logged as further events.
- * Of several openings the earliest holds; a withdrawn closing is followed by a reopening at the same time.
+ * Of several openings the earliest holds, of several closings the one logged last; a withdrawn closing is followed by a
+ * reopening at the same time.
  */
 import type { Job } from '../../catalogue/job.ts';
 import { CHANGED_FIELDS, type ChangedField } from '../../catalogue/packed/history-event.ts';

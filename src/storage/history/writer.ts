@@ -21,6 +21,12 @@ const LOGGED = `CREATE TEMP TABLE IF NOT EXISTS logged (
   after TEXT
 ); DELETE FROM logged`;
 
+/** The last entry about a job's being open, for a reader who sorts the log by time; those of this import come last. */
+const LAST_STANDING = `SELECT at_ms, kind FROM (
+    SELECT at_ms, kind, 0 AS is_new, serial FROM event WHERE job = ?1
+    UNION ALL SELECT at_ms, kind, 1, serial FROM logged WHERE job = ?1
+  ) WHERE kind <> 'changed' ORDER BY at_ms DESC, is_new DESC, serial DESC LIMIT 1`;
+
 /** Every method throws HistoryError. */
 export class HistoryWriter {
   readonly #history: HistoryDatabase;
@@ -132,6 +138,7 @@ export class HistoryWriter {
       this.#write(UPDATE_JOB, ...values, serial);
     }
     for (const entry of log) this.#log(serial, entry);
+    if (next.closedMs === null && log.some(({ kind }) => kind === 'reopened')) this.#withdrawSuperseded(serial);
   }
 
   /** Writes the times of a job in which nothing else has changed, as for most jobs of most feeds. */
@@ -171,6 +178,15 @@ export class HistoryWriter {
       next,
     );
     if (typeof replaced?.digest === 'string') this.#descriptions.doubt(replaced.digest);
+  }
+
+  /**
+   * A closing that moved to an earlier time left its first entry in the log. Once the job is open, that entry is wrong too,
+   * and without a reopening at its time a history by time would end with it.
+   */
+  #withdrawSuperseded(job: number): void {
+    const last = this.#history.row(LAST_STANDING, job);
+    if (last?.kind === 'closed') this.#log(job, { kind: 'reopened', atMs: last.at_ms as number });
   }
 
   #log(job: number, entry: LogEntry): void {

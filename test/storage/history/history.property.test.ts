@@ -145,6 +145,15 @@ const REPEATED: Feed[] = [
   { at: 5, isComplete: false, titles: { a: 'x' } },
 ];
 
+/** The closing at 12 was already found to be too late when a sighting withdraws the one at 6. */
+const LATE_TWICE: Feed[] = [
+  { at: 12, isComplete: true, titles: { a: 'x' } },
+  { at: 4, isComplete: true, titles: { b: 'x' } },
+  { at: 5, isComplete: true, titles: { a: 'x' } },
+  { at: 6, isComplete: true, titles: { a: 'x' } },
+  { at: 7, isComplete: true, titles: { b: 'x' } },
+];
+
 describe('the history', () => {
   it('follows the feeds when they come in the order of their times', { timeout: 120_000 }, () => {
     fc.assert(
@@ -171,7 +180,7 @@ describe('the history', () => {
           if (known.get(id)?.closed !== null) expect(events).toContain(`${known.get(id)?.closed} closed`);
         }
       }),
-      { numRuns: partOf(60) },
+      { numRuns: partOf(60), examples: [[LATE_TWICE]] },
     );
   });
 
