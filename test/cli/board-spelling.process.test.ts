@@ -128,6 +128,26 @@ describe.each(CASES)('a $shape board whose token two sources write differently',
     expect(contentOf(catalogue)).toEqual(kept(watched));
   });
 
+  it('keeps its name, its due time and what was stated about it when it is added again in the other spelling', async () => {
+    const catalogue = join(folder, 'catalogue');
+    const adding = async (token: string, ...stated: string[]) => {
+      const words = ['--catalogue', catalogue, '--unchecked', '--json', ...stated, one.addressOf(token)];
+      return run(['boards', 'add', ...words], { nowMs: NOW_MS });
+    };
+    await adding(first, '--company', 'Acme, Inc.', '--domain', 'acme.example');
+    const board: Board = { shape, token: first, address: one.addressOf(first), company: null, domain: null };
+    stub.list(board, one.document('Acme'));
+    const words = ['--catalogue', catalogue, '--out', `${catalogue}.snapshot`, '--once', '--host-pause-ms', '0'];
+    await run(['watch', ...words], { nowMs: NOW_MS, env: stub.env });
+    const listed = await run(['boards', '--catalogue', catalogue, '--json'], { nowMs: NOW_MS });
+    const again = await adding(second);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      ...{ board: `${shape}:${first}`, company: 'Acme, Inc.', domain: 'acme.example' },
+    });
+    expect(again.stderr).toContain('0 boards added, 0 changed, 1 known already');
+    expect((await run(['boards', '--catalogue', catalogue, '--json'], { nowMs: NOW_MS })).stdout).toBe(listed.stdout);
+  });
+
   it('is one in an import of files of both, found by either name, with the domain that the operator states', async () => {
     const catalogue = join(folder, 'catalogue');
     await importing(catalogue, one, first, 0);

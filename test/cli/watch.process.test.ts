@@ -468,7 +468,9 @@ describe('watch', () => {
     stub.list(one, list(10));
     expect((await round(0)).first).toMatchObject({ board: nameOfBoard(one), status: 'ok', rows: 10, new: 10 });
     stub.list(one, list(0));
-    expect((await round(1)).first).toMatchObject({ status: 'unhealthy', closed: 0 });
+    const emptied = await round(1);
+    expect(emptied.first).toMatchObject({ status: 'unhealthy', closed: 0 });
+    expect(emptied.stderr).toContain('0 closed, 0 reopened; 1 unhealthy; next workable:acme-bots');
   });
 
   it('asks once for each description that a list does not have, and keeps what the list says', async () => {

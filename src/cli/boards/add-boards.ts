@@ -166,7 +166,10 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
 
 type Outcome = 'added' | 'changed' | 'known' | 'failed';
 
-/** With the company and domain that a build will give to the board, as far as its postings do not decide. */
+/**
+ * With the board as it is watched, which may have another spelling, and the company and domain that a build will give to it, as
+ * far as its postings do not decide.
+ */
 function asBuilt(addition: Addition, tables: BoardTables, words: OperatorWords): Addition {
   if ('error' in addition) return addition;
   const board = tables.find(nameOfBoard(addition.board)) ?? addition.board;

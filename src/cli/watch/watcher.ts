@@ -65,6 +65,7 @@ const BUILD_SHARE = 4;
 interface RoundCounts {
   boards: number;
   failed: number;
+  unhealthy: number;
   new: number;
   changed: number;
   closed: number;
@@ -151,7 +152,7 @@ export class Watcher {
   async #round(due: readonly WatchedBoard[]): Promise<void> {
     const { io, origins, wayOut, draw, signal } = this.#ports;
     const enough = new AbortController();
-    const counts: RoundCounts = { boards: 0, failed: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
+    const counts: RoundCounts = { boards: 0, failed: 0, unhealthy: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
     const settings: RoundSettings = {
       history: this.#history,
       tables: this.#tables,
@@ -173,7 +174,7 @@ export class Watcher {
       onBusy: () => this.#progress.say('the catalogue is in use by an import; this waits for it\n'),
       onVisit: (report) => {
         counts.boards++;
-        if (report.status === 'failed' || report.status === 'unhealthy') counts.failed++;
+        if (report.status === 'failed' || report.status === 'unhealthy') counts[report.status]++;
         counts.new += report.new;
         counts.changed += report.changed;
         counts.closed += report.closed;
@@ -274,9 +275,10 @@ export class Watcher {
 
 const NO_BOARDS = 'the catalogue has no boards: `boards add URL` adds one';
 
-function countsText({ failed, changed, closed, reopened, ...counts }: RoundCounts): string {
+function countsText({ failed, unhealthy, changed, closed, reopened, ...counts }: RoundCounts): string {
   const text = `${grouped(counts.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`;
-  return failed === 0 ? text : `${text}; ${grouped(failed)} failed`;
+  const left = Object.entries({ failed, unhealthy }).filter(([, count]) => count > 0);
+  return [text, ...left.map(([status, count]) => `${grouped(count)} ${status}`)].join('; ');
 }
 
 const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(board) > nowMs;

@@ -21,6 +21,12 @@ export interface WatchedBoard extends Board {
   readonly state: FetchState | null;
 }
 
+/** Whether a board of the same name has another address. */
+const isElsewhere = (board: Board, known: Board): boolean =>
+  board.token === known.token
+    ? board.address !== known.address
+    : board.address.toLowerCase() !== known.address.toLowerCase();
+
 /** Every method throws HistoryError. Methods that write need a history opened for writing, and do not commit. */
 export class BoardTables {
   readonly #history: HistoryDatabase;
@@ -40,7 +46,8 @@ export class BoardTables {
 
   /**
    * Adds a board, due at once, or updates a known one: replaces the address, and company and domain if the new board
-   * has them. The state stays, but a new address drops its validators and pages and makes it due.
+   * has them. The state stays, but a new address drops its validators and pages and makes it due. The board keeps the
+   * spelling of its token, so an address with another spelling is no new one.
    */
   put(board: Board, nowMs: number): 'added' | 'changed' | 'known' {
     const name = nameOfBoard(board);
@@ -54,7 +61,7 @@ export class BoardTables {
     }
     const company = board.company ?? known.company;
     const domain = board.domain ?? known.domain;
-    const hasMoved = board.address !== known.address;
+    const hasMoved = isElsewhere(board, known);
     if (!hasMoved && company === known.company && domain === known.domain) return 'known';
     const state = known.state && hasMoved ? { ...known.state, validators: null, pagesDigest: null } : known.state;
     this.#history.run(
