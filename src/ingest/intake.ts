@@ -33,6 +33,7 @@ import { parseNative } from './native.ts';
 import { recordJson } from './record-json.ts';
 import { shapedFor } from './shaped-record.ts';
 import { boardOfFileName } from './shapes/board.ts';
+import type { BoardEntry } from './shapes/board-manifest.ts';
 import { slugOf, sourceIdOf } from './shapes/job-id.ts';
 import { nativeShape } from './shapes/native.ts';
 import { type Envelope, NO_ENVELOPE, type Shape, type ShapeContext, type Shaped } from './shapes/shape.ts';
@@ -50,7 +51,9 @@ export interface IntakeSettings {
   readonly skills: SkillExtractor;
   /** The shape of all inputs, or all known ones, in the order to try them, when the content of an input decides. */
   readonly shape: Shape | readonly Shape[];
-  readonly context: Omit<ShapeContext, 'fileName' | 'envelope'>;
+  readonly context: Omit<ShapeContext, 'fileName' | 'envelope' | 'watched'>;
+  /** What is known of a watched board. */
+  readonly watchedOf?: (shape: string, token: string) => BoardEntry | undefined;
   /** When a member was fetched, in place of the context's time. Throws InputError if it cannot tell. */
   readonly observedAtOf?: (member: Member) => number;
   /** The operator stated the observation time, so a document's own does not count. */
@@ -179,13 +182,14 @@ export class Intake {
     current.shape = shape.name;
     current.summary.shapes.add(shape.name);
     this.#settings.onShape?.(member, shape);
-    const { context, observedAtGiven } = this.#settings;
+    const { context, observedAtGiven, watchedOf } = this.#settings;
+    const watched = (token: string): BoardEntry | undefined => watchedOf?.(shape.name, token);
     const { fetchedAtMs } = envelope;
     const observedAtMs = (observedAtGiven ? null : fetchedAtMs) ?? this.#observedAtMsOf(member);
     return {
       current,
       shape,
-      context: { ...context, observedAtMs, fileName: member.fileName, envelope },
+      context: { ...context, observedAtMs, watched, fileName: member.fileName, envelope },
       document: { member, fetchedAtMs },
     };
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FEED_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
+import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
@@ -471,6 +472,36 @@ describe('watch', () => {
     const emptied = await round(1);
     expect(emptied.first).toMatchObject({ status: 'unhealthy', closed: 0 });
     expect(emptied.stderr).toContain('0 closed, 0 reopened; 1 unhealthy; next workable:acme-bots');
+  });
+
+  it.each([
+    ['lever', 'https://jobs.lever.co/acme'],
+    ['ashby', 'https://jobs.ashbyhq.com/acme'],
+  ] as const)('records no change when the list of a %s board is imported from a file', async (shape, address) => {
+    const one: Board = {
+      shape,
+      token: 'acme',
+      address,
+      company: 'Acme, Inc.',
+      domain: 'acme.example' as CompanyDomain,
+    };
+    const document =
+      shape === 'lever'
+        ? [{ id: '1', text: 'Cook', categories: { location: 'Bern' }, hostedUrl: `${address}/1`, createdAt: 1 }]
+        : {
+            jobs: [
+              { id: '1', title: 'Cook', location: 'Bern', isListed: true, publishedAt: '', jobUrl: `${address}/1` },
+            ],
+          };
+    addBoards(one);
+    stub.list(one, document);
+    expect((await round(0)).first).toMatchObject({ status: 'ok', new: 1 });
+    writeFileSync(at('list.json'), JSON.stringify(document));
+    const words = ['--catalogue', at('watched'), '--format', shape, '--complete', '--json', at('list.json')];
+    const ran = await run(['import', ...words], { nowMs: NOW_MS + HOUR_MS });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ seen: 1, changed: 0 });
+    stub.list(one, Array.isArray(document) ? [...document, { ...document[0], id: '2' }] : document);
+    expect((await round(2)).first).toMatchObject({ status: 'ok', changed: 0 });
   });
 
   it('asks once for each description that a list does not have, and keeps what the list says', async () => {

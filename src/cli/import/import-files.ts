@@ -24,9 +24,10 @@ import {
   timeInNameOf,
 } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
-import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
+import type { BoardEntry, BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { watchedBoardsOf } from '../../storage/history/board-tables.ts';
 import { unfittingKeys } from '../../storage/history/company-tables.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
@@ -180,7 +181,9 @@ class FileImport {
       });
       const words = merging.rememberWords(wordsOf(manifest));
       const sources = await this.#openSources(streams);
-      const intake = await this.#readAll(sources, { sink: merging, skills, manifest: manifestOf(words), rejects });
+      const watchedOf = watchedBoardsOf(history);
+      const reading = { sink: merging, skills, manifest: manifestOf(words), watchedOf, rejects };
+      const intake = await this.#readAll(sources, reading);
       const merged = this.#merge(merging);
       for (const key of unfittingKeys(history, manifest.keys())) this.#progress.say(unfittingLine(key));
       rejects?.finish();
@@ -226,11 +229,13 @@ class FileImport {
       sink,
       skills,
       manifest,
+      watchedOf,
       rejects,
     }: {
       readonly sink: HistoryImport;
       readonly skills: ReturnType<typeof loadSkillExtractor>;
       readonly manifest: BoardManifest;
+      readonly watchedOf: (shape: string, token: string) => BoardEntry | undefined;
       readonly rejects: NewFile | null;
     },
   ): Promise<Intake> {
@@ -246,6 +251,7 @@ class FileImport {
       // The contract of `import`: the observation time is --observed-at or now, never a time inside a document.
       observedAtGiven: true,
       context: { observedAtMs, board: { company: null, domain: null }, manifest },
+      watchedOf,
       ...(isFromName ? { observedAtOf: (member) => timeOfName(member, this.#io.clock.nowMs()) } : {}),
       namesFiles: paths.length > 1,
       nowMs: this.#io.clock.nowMs(),

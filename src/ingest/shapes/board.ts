@@ -32,8 +32,8 @@ export function ownerOf(token: string): string {
 }
 
 /**
- * The company of the board `token`: from the command line, else the manifest (by token, then by file name, whole and without
- * its endings), else the data, else the token (of a Workday site: its tenant) and no domain.
+ * The company of the board `token`: from the command line, else as its watch has it, so that a file of a watched board says
+ * what a visit says, else the manifest (by token, then by file name, whole and without its endings), else the data, else the token (of a Workday site: its tenant) and no domain.
  * @param said what the data state
  */
 export function boardOf(
@@ -42,14 +42,15 @@ export function boardOf(
   said: Partial<BoardEntry> = {},
 ): BoardEntry & { company: string } {
   const { board, manifest, fileName } = context;
+  const watched = context.watched?.(token);
   const listed =
     manifest.get(token) ??
     manifest.get(ownerOf(token)) ??
     manifest.get(fileName ?? '') ??
     manifest.get(fileStemOf(fileName ?? ''));
   return {
-    company: board.company ?? listed?.company ?? said.company ?? ownerOf(token),
-    domain: board.domain ?? listed?.domain ?? said.domain ?? null,
-    url: board.url ?? listed?.url ?? said.url ?? null,
+    company: board.company ?? watched?.company ?? listed?.company ?? said.company ?? ownerOf(token),
+    domain: board.domain ?? watched?.domain ?? listed?.domain ?? said.domain ?? null,
+    url: board.url ?? watched?.url ?? listed?.url ?? said.url ?? null,
   };
 }

@@ -31,6 +31,8 @@ export interface ShapeContext {
   /** From the command line: holds for every record, before the manifest. */
   readonly board: BoardEntry;
   readonly manifest: BoardManifest;
+  /** What is known of a watched board of this shape; a visit gives it as `board`. */
+  readonly watched?: (token: string) => BoardEntry | undefined;
   /**
    * The board that was fetched: every record belongs to it, whatever board its addresses name. Absent: the record says which.
    */

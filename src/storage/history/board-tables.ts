@@ -7,6 +7,7 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
+import type { BoardEntry } from '../../ingest/shapes/board-manifest.ts';
 import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
 import type { Row } from '../sqlite/connection.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -26,6 +27,15 @@ const isElsewhere = (board: Board, known: Board): boolean =>
   board.token === known.token
     ? board.address !== known.address
     : board.address.toLowerCase() !== known.address.toLowerCase();
+
+/** What a visit of a watched board says about it, by shape and token. @throws HistoryError */
+export function watchedBoardsOf(history: HistoryDatabase): (shape: string, token: string) => BoardEntry | undefined {
+  const boards = new BoardTables(history).list();
+  const byName = new Map(
+    boards.map(({ name, company, domain, address }) => [name.toLowerCase(), { company, domain, url: address }]),
+  );
+  return (shape, token) => byName.get(`${shape}:${token}`.toLowerCase());
+}
 
 /** Every method throws HistoryError. Methods that write need a history opened for writing, and do not commit. */
 export class BoardTables {
