@@ -504,6 +504,29 @@ describe('watch', () => {
     expect((await round(2)).first).toMatchObject({ status: 'ok', changed: 0 });
   });
 
+  it('counts the domain of a board from the package’s list as assigned, and one of the operator as stated', async () => {
+    const listed = board('lever', 'palantir', 'https://jobs.lever.co/palantir');
+    const named = board('lever', 'acme', 'https://jobs.lever.co/acme');
+    for (const { token, address } of [listed, named]) {
+      const job = { id: token, text: 'Cook', categories: {}, hostedUrl: `${address}/1`, createdAt: 1 };
+      stub.list(token === 'acme' ? named : listed, [job]);
+    }
+    const add = (...words: string[]) =>
+      run(['boards', 'add', '--catalogue', at('watched'), ...words], { env: stub.env });
+    expect((await add(listed.address)).stderr).toContain('palantir.com');
+    expect((await add(named.address, '--domain', 'acme.example')).stderr).toContain('acme.example');
+    await round(0);
+    const { stdout } = await run(['snapshot', 'export', at('jobs.snapshot')]);
+    const jobs = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(jobs.map((job) => [job.id, job.company_domain, job.company_domain_evidence])).toEqual([
+      ['lever:palantir:palantir', 'palantir.com', 'directory'],
+      ['lever:acme:acme', 'acme.example', 'manifest'],
+    ]);
+  });
+
   it('asks once for each description that a list does not have, and keeps what the list says', async () => {
     const place = {
       shape: 'smartrecruiters',

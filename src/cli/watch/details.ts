@@ -10,7 +10,7 @@ import { isGone } from '../../adapters/boards/feed-fetch.ts';
 import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { objectOf } from '../../base/json-value.ts';
 import { MIB } from '../../base/sizes.ts';
-import type { Board } from '../../ingest/boards/board.ts';
+import { type Board, entryOf } from '../../ingest/boards/board.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import { detailRequest, documentOf, hasDetails, withDescription } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
@@ -59,9 +59,8 @@ export function rowsWithout(
 ): Wanted[] {
   if (!hasDetails(board)) return [];
   const shape = shapeNamed(board.shape);
-  const { company, domain, address } = board;
   const token = storedBoard(history, board.shape, board.token)?.token ?? board.token;
-  const context = { observedAtMs: atMs, board: { company, domain, url: address }, manifest: new Map(), token };
+  const context = { observedAtMs: atMs, board: entryOf(board), manifest: new Map(), token };
   const isDescribed = (id: string): boolean =>
     history.row('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id) !== undefined;
   const tries = tables.detailTries(board.name);

@@ -8,6 +8,7 @@ import { type FetchedFeed, isGone } from '../../adapters/boards/feed-fetch.ts';
 import type { FeedClaim } from '../../adapters/boards/feed-memory.ts';
 import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { uriOf } from '../../base/parsed-url.ts';
+import { entryOf } from '../../ingest/boards/board.ts';
 import { hasPostingPages, postingRequest } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import { pageContent } from '../../ingest/input/page-content.ts';
@@ -50,12 +51,12 @@ const plain = (address: string): string => {
 };
 
 /** The postings of a page as jobs of the catalogue. */
-function postingsOn(page: Uint8Array, { company, domain, address, token }: WatchedBoard, atMs: number): Posting[] {
+function postingsOn(page: Uint8Array, board: WatchedBoard, atMs: number): Posting[] {
   const { document, url } = pageContent(new TextDecoder().decode(page));
   const found = jsonldShape.recordsOf(document);
   const records = found.ok ? found.records : [];
   const context = {
-    ...{ fileName: null, observedAtMs: atMs, board: { company, domain, url: address }, manifest: new Map(), token },
+    ...{ fileName: null, observedAtMs: atMs, board: entryOf(board), manifest: new Map(), token: board.token },
     envelope: { ...NO_ENVELOPE, url: records.length === 1 ? url : null },
   };
   return records.flatMap((record) => {

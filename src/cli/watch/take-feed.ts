@@ -1,7 +1,7 @@
 /** Merges the pages of a board's feed into the history of a catalogue, by the rules of `import`. */
 import { firstLineOf } from '../../base/failure.ts';
 import { MIB } from '../../base/sizes.ts';
-import type { Board } from '../../ingest/boards/board.ts';
+import { type Board, entryOf } from '../../ingest/boards/board.ts';
 import { manifestOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
@@ -58,7 +58,7 @@ export async function takeFeed(
   { board, pages, atMs, isComplete, standing = [] }: FeedToTake,
   skills: SkillExtractor,
 ): Promise<TakenFeed> {
-  const { shape: name, company, domain, address } = board;
+  const { shape: name } = board;
   const token = merging.tokenOf(name, board.token);
   const words = merging.rememberWords([]);
   let refused: Rejection | undefined;
@@ -67,7 +67,7 @@ export async function takeFeed(
     skills,
     shape: shapeNamed(name),
     observedAtGiven: true,
-    context: { observedAtMs: atMs, board: { company, domain, url: address }, manifest: manifestOf(words), token },
+    context: { observedAtMs: atMs, board: entryOf(board), manifest: manifestOf(words), token },
     namesFiles: pages.length > 1,
     nowMs: atMs,
     onRejection: (rejection) => {

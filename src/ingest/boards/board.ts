@@ -13,6 +13,7 @@
  * What a token lacks (the host of a Workday tenant, the region of a Lever account) is in the board's address.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import type { BoardEntry } from '../shapes/board-manifest.ts';
 
 export const BOARD_SHAPES = [
   'greenhouse',
@@ -32,10 +33,17 @@ export interface Board {
   readonly token: string;
   /** The company's name; null: the postings' name holds. */
   readonly company: string | null;
+  /** As it was found when the board was added, for people who look at the list: see {@link entryOf}. */
   readonly domain: CompanyDomain | null;
   /** Where people see the board: an http or https address without fragment. */
   readonly address: string;
 }
+
+/**
+ * What a feed of the board is read with. The domain is not in it, because the feed does not state it: a build finds it again, with
+ * its evidence (decisions §8).
+ */
+export const entryOf = ({ company, address }: Board): BoardEntry => ({ company, domain: null, url: address });
 
 /** `shape:token`. */
 export const nameOfBoard = ({ shape, token }: Pick<Board, 'shape' | 'token'>): string => `${shape}:${token}`;

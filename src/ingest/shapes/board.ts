@@ -33,7 +33,8 @@ export function ownerOf(token: string): string {
 
 /**
  * The company of the board `token`: from the command line, else as its watch has it, so that a file of a watched board says
- * what a visit says, else the manifest (by token, then by file name, whole and without its endings), else the data, else the token (of a Workday site: its tenant) and no domain.
+ * what a visit says, else the manifest (by token, then by file name, whole and without its endings), else the data, else the
+ * token (of a Workday site: its tenant) and no domain.
  * @param said what the data state
  */
 export function boardOf(

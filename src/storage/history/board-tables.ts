@@ -5,7 +5,7 @@
 import { DAY_MS } from '../../base/durations.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
-import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
+import { type Board, type BoardShape, entryOf, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { BoardEntry } from '../../ingest/shapes/board-manifest.ts';
 import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
@@ -30,10 +30,7 @@ const isElsewhere = (board: Board, known: Board): boolean =>
 
 /** What a visit of a watched board says about it, by shape and token. @throws HistoryError */
 export function watchedBoardsOf(history: HistoryDatabase): (shape: string, token: string) => BoardEntry | undefined {
-  const boards = new BoardTables(history).list();
-  const byName = new Map(
-    boards.map(({ name, company, domain, address }) => [name.toLowerCase(), { company, domain, url: address }]),
-  );
+  const byName = new Map(new BoardTables(history).list().map((board) => [board.name.toLowerCase(), entryOf(board)]));
   return (shape, token) => byName.get(`${shape}:${token}`.toLowerCase());
 }
 
