@@ -70,6 +70,7 @@ export interface Watch {
   look(query: Query, hasBeenWhole?: boolean): Promise<void>;
 }
 
+const isLacking = (failure: unknown): boolean => failure instanceof AttemptError && failure.kind === 'lacking';
 const unusable = (failure: unknown): string => `the database cannot be used: ${firstLineOf(failure)}`;
 
 export class Database {
@@ -172,7 +173,7 @@ export class Database {
         return rows;
       } catch (failure) {
         const { kind, error } = await this.#judged(failure, hasBeenWhole);
-        hasBeenWhole ||= kind === 'again' && failure instanceof AttemptError && failure.kind === 'lacking';
+        hasBeenWhole ||= kind === 'again' && isLacking(failure);
         if (kind === 'refused' || ((kind === 'lacking' || kind === 'full') && !isPatient)) throw doubt ?? error;
         if (kind === 'lost') {
           doubt = error;
@@ -197,14 +198,16 @@ export class Database {
    * @throws InDoubtError the commit was sent and not confirmed
    */
   async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    let hasBeenWhole = false;
     for (let conflictCount = 0; ; conflictCount++) {
       try {
         const connection = await this.#connected();
         const send = (statement: Statement, stage: Stage) => this.#send(connection, statement, stage, true);
         return await inTransaction(connection, send, work);
       } catch (failure) {
-        const { kind, error } = await this.#judged(failure, conflictCount > 0);
+        const { kind, error } = await this.#judged(failure, hasBeenWhole);
         if (kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw error;
+        hasBeenWhole ||= isLacking(failure);
       }
     }
   }
@@ -258,9 +261,7 @@ export class Database {
     }
   }
 
-  /**
-   * Called before the last statements of a shutdown: from now on, statements do not wait for a database that is away.
-   */
+  /** Called before the last statements of a shutdown: from now on, statements do not wait for a database that is away. */
   endWaits(): void {
     this.#isEnding = true;
     this.#cancelProbe();

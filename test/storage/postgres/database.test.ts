@@ -192,6 +192,15 @@ describe('a statement', () => {
     expect([answers, faults]).toEqual([[], ['no table']]);
   });
 
+  it('that met a deadlock before it wanted something has not wanted it before', async () => {
+    const { answers, database } = opened();
+    const looks: (boolean | undefined)[] = [];
+    database.watchWith({ ...watchOf(), look: async (_query, hasBeenWhole) => void looks.push(hasBeenWhole) });
+    answers.push(ROWS, DEADLOCK, ROWS, ROWS, ofServer('42P01'), ROWS, ROWS, ofServer('42P01'));
+    await expect(database.transaction((query) => query(STATEMENT))).rejects.toBeInstanceOf(StatementError);
+    expect(looks).toEqual([false, true]);
+  });
+
   it('that wants what was missing, and is back before anyone looks, is repeated once more', async () => {
     const { answers, database, sentAfter } = opened();
     const watch = watchOf();
