@@ -95,7 +95,7 @@ export const waitForEvent = route<CallbackServices>()({
   path: '/v1/callbacks/:id/wait',
   summary: 'Wait for the next event',
   description:
-    'Returns a stored event at once, oldest first. `next_wait_url` of an answer with an event, a path to put behind the address of this API, waits for the one after it; a wait that timed out has none: send the same again. Ignores other query parameters.',
+    'Returns a stored event at once, oldest first. An answer with an event has `next_wait_url`, a path to append to the address of this API, which waits for the event after it. An answer that timed out has none: send the same request again. Ignores other query parameters.',
   access: [ratedReadToken],
   params: { id: callbackId },
   lenientQuery: {
