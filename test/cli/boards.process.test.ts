@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseCompanyDomain } from '../../src/catalogue/company-domain.ts';
+import { changeBoards } from '../../src/cli/boards/board-options.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { storedWords } from '../../src/storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
@@ -119,6 +121,19 @@ describe('boards', () => {
     ]);
     // What the list of the package says is not recorded with the board: every build reads the list of its day.
     expect(await listed()).toContainEqual(expect.objectContaining({ board: 'lever:palantir', domain: null }));
+  });
+
+  it('says of a board the domain of the list before the one that an earlier look found, as a build does', async () => {
+    const found = {
+      shape: 'lever',
+      token: 'palantir',
+      address: 'https://jobs.lever.co/palantir',
+      company: null,
+    } as const;
+    await changeBoards(folder, (tables) => tables.put({ ...found, domain: parseCompanyDomain('earlier.example')! }, 0));
+    expect((await run('add', 'lever:palantir', '--unchecked')).stderr).toContain(
+      'lever:palantir: a company named by its postings, palantir.com;',
+    );
   });
 
   it('names an address that it does not take without the password in it', async () => {

@@ -176,7 +176,7 @@ function asBuilt(addition: Addition, tables: BoardTables, words: OperatorWords):
   const employer = { shape: board.shape, board: board.token, names: [] };
   const word = words.wordOf(employer);
   const company = word?.name ?? board.company;
-  const domain = word?.domain ?? board.domain ?? loadCompanyList().domainOf(employer) ?? null;
+  const domain = word?.domain ?? loadCompanyList().domainOf(employer) ?? board.domain;
   return { ...addition, board: { ...board, company, domain } };
 }
 
