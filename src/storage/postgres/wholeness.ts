@@ -16,6 +16,9 @@ import type { Query } from './transaction.ts';
 /** Most parts that a fault names of those that are missing, and of the rights. */
 const NAMED_COUNT_MAX = 5;
 
+/** Parts for want of which no statement fails with the code of one that wants something. */
+const SILENT = /\tpart\t(?:CHECK|FOREIGN KEY|DEFAULT) /;
+
 /**
  * SQL: the names of these columns in the order of the alphabet: any order serves. PostgreSQL's functions for whole definitions wait
  * for any lock of the table (`VACUUM FULL`), and show nothing of an index that `REINDEX CONCURRENTLY` has just replaced.
@@ -108,9 +111,10 @@ export class Wholeness implements Watch {
       for (const part of missing) if (!this.#missing.has(part)) this.#spared.add(part);
     }
     const isNamed = (part: Part): boolean => this.#missing.has(part);
+    const wanted = missing.filter((part) => !this.#spared.has(part) || !SILENT.test(part));
     // Once it has been whole, a statement needs some of what was spared, until some of what is missing is back.
-    const isUnchanged = missing.length >= this.#missing.size && missing.every(isNamed);
-    const lacking = hasBeenWhole || isUnchanged ? missing : missing.filter((part) => !this.#spared.has(part));
+    const isUnchanged = wanted.length >= this.#missing.size && wanted.every(isNamed);
+    const lacking = hasBeenWhole || isUnchanged ? wanted : wanted.filter((part) => !this.#spared.has(part));
     if (lacking.length > 0 && lacking.every(isNamed)) return;
     this.#missing = new Set(lacking);
     this.#fault = lacking.length > 0 ? faultOf(lacking, role) : undefined;
