@@ -332,7 +332,8 @@ describe.skipIf(SERVER === undefined).concurrent('a restored database', () => {
     expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
     looks.letGo();
     await trial.entered();
-    expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
+    // As above: a claim of before may still count.
+    expect((await reserve(running, forgotten)).kind).not.toBe('reserved');
     await sell(running, orderFrom(1000));
   });
 
