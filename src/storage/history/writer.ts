@@ -23,8 +23,8 @@ const LOGGED = `CREATE TEMP TABLE IF NOT EXISTS logged (
 
 /** The last entry about a job's being open, for a reader who sorts the log by time; those of this import come last. */
 const LAST_STANDING = `SELECT at_ms, kind FROM (
-    SELECT at_ms, kind, 0 AS is_new, serial FROM event WHERE job = ?1
-    UNION ALL SELECT at_ms, kind, 1, serial FROM logged WHERE job = ?1
+    SELECT at_ms, kind, 0 AS is_new, serial FROM event WHERE job = ?
+    UNION ALL SELECT at_ms, kind, 1, serial FROM logged WHERE job = ?
   ) WHERE kind <> 'changed' ORDER BY at_ms DESC, is_new DESC, serial DESC LIMIT 1`;
 
 /** Every method throws HistoryError. */
@@ -185,7 +185,7 @@ export class HistoryWriter {
    * and without a reopening at its time a history by time would end with it.
    */
   #withdrawSuperseded(job: number): void {
-    const last = this.#history.row(LAST_STANDING, job);
+    const last = this.#history.row(LAST_STANDING, job, job);
     if (last?.kind === 'closed') this.#log(job, { kind: 'reopened', atMs: last.at_ms as number });
   }
 
