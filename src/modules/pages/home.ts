@@ -13,7 +13,7 @@ import type { Operation } from '../../http/operation.ts';
 import { pageRoute } from './document.ts';
 import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
-import type { PageServices } from './services.ts';
+import { everyOperation, type PageServices } from './services.ts';
 import { isOpen, surfaceSection } from './surface-section.ts';
 
 /** Days that the chart shows. */
@@ -201,15 +201,26 @@ function firstPurchase(paid: readonly Operation[], hasJobs: boolean): Operation 
   return ofJobs[0] ?? paid[0];
 }
 
+const headingOf = ({ has }: PageServices): string => {
+  if (has('jobs')) return 'Answers about hiring, one request at a time';
+  if (has('data')) return 'Jobs, companies and history over HTTP';
+  return has('callbacks') ? 'Webhook addresses for ten minutes' : 'Answers over HTTP, one request at a time';
+};
+
+/** What a payment brings. */
+const broughtBy = ({ has }: PageServices): string => {
+  if (has('jobs')) return 'JSON that states how much of the catalogue it covers';
+  return has('callbacks') ? 'an address for webhooks' : 'the answer';
+};
+
 /** The heading of the page, by the products of the server. */
-function hero({ facts, has }: PageServices, first: Operation | undefined): Html {
-  const isPaid = has('jobs') || has('callbacks');
-  return html`<h1>${has('jobs') ? 'Answers about hiring, one request at a time' : has('data') ? 'Jobs, companies and history over HTTP' : 'Webhook addresses for ten minutes'}</h1>
+function hero(services: PageServices, first: Operation | undefined): Html {
+  const { facts, has } = services;
+  const isPaid = everyOperation(services).some(({ access }) => priceOf(access) !== undefined);
+  return html`<h1>${headingOf(services)}</h1>
 <p class="lead">${
     isPaid
-      ? html`Send an HTTP request, get its price, sign a USDC transfer, and receive ${
-          has('jobs') ? 'JSON that states how much of the catalogue it covers' : 'an address for webhooks'
-        }. No account, no key, no subscription.`
+      ? html`Send an HTTP request, get its price, sign a USDC transfer, and receive ${broughtBy(services)}. No account, no key, no subscription.`
       : undefined
   }${isPaid && has('data') ? ' ' : undefined}${
     has('data')

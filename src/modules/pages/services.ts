@@ -23,6 +23,12 @@ export interface PageServices {
   readonly facts: PageFacts;
 }
 
+/** The published operations of every surface. */
+export const everyOperation = ({ operations, otherSurfaces }: PageServices): readonly Operation[] => [
+  ...operations(),
+  ...otherSurfaces().flatMap((surface) => surface.operations),
+];
+
 /** The facts of the configuration that pages show. */
 export interface PageFacts {
   readonly version: string;

@@ -189,6 +189,27 @@ describe('pages', () => {
     for (const section of [retry, resolve]) expect(section).not.toMatch(/next_cursor|curl/);
   });
 
+  it.each([
+    [['resolve'], 'Answers over HTTP', 'receive the answer', true, false],
+    [['retry'], 'Answers over HTTP', 'receive the answer', true, true],
+    [['callbacks'], 'Webhook addresses', 'receive an address for webhooks', true, false],
+    [['data'], 'Jobs, companies and history', 'the Jobs Data API', false, true],
+  ] as const)('name no product that a server of %j lacks, and how those it has are bought', async (...row) => {
+    const [surfaces, heading, lead, isPaid, hasKeys] = row;
+    const other = await createPaygrade({ stateDir: ':memory:', snapshot: 'none', surfaces });
+    const [home = '', reference = ''] = await Promise.all(
+      ['/', '/docs'].map(async (path) =>
+        (await other.fetch(new Request(`http://h${path}`, { headers: { accept: BROWSER } }))).text(),
+      ),
+    );
+    await other.close();
+    expect(home).toContain(`<h1>${heading}`);
+    expect(/<p class="lead">([\s\S]*?)<\/p>/.exec(home)?.[1]).toContain(lead);
+    expect(home.includes('<strong>Play money.</strong>')).toBe(isPaid);
+    expect(reference.includes('<code>PAYMENT-SIGNATURE</code>')).toBe(isPaid);
+    expect(reference.includes('Bearer svc_key_')).toBe(hasKeys);
+  });
+
   it('keep the Vary of the whole server', async () => {
     const other = await createPaygrade({
       stateDir: ':memory:',
