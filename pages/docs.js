@@ -67,17 +67,17 @@ function prepareForReading(contract) {
 
 const nothing = () => null;
 
-/** @param {string} description of the contract, Markdown @returns {(system: System) => object} */
+/** @param {string} introduction Markdown @returns {(system: System) => object} */
 const readingOnly =
-  (description) =>
+  (introduction) =>
   ({ React }) => ({
     components: {
-      /** Only description and operations, because the page has its own frame and title. @param {{ getComponent(name: string, isContainer: boolean): unknown }} props */
+      /** Only introduction and operations, because the page has its own frame and title. @param {{ getComponent(name: string, isContainer: boolean): unknown }} props */
       OperationsLayout: ({ getComponent }) =>
         React.createElement(
           'div',
           null,
-          React.createElement(getComponent('Markdown', true), { source: description }),
+          React.createElement(getComponent('Markdown', true), { source: introduction }),
           React.createElement(getComponent('operations', true)),
         ),
       // The page sends nothing, so it shows no controls to fill in.
@@ -128,12 +128,13 @@ try {
   const answer = await fetch(address, { credentials: 'omit' });
   if (!answer.ok) throw new Error(`openapi.json answered with status ${answer.status}`);
   const spec = prepareForReading(await answer.json());
+  const introduction = `${spec.info.description}\n\nIts paths are below \`${spec.servers[0].url}\`.`;
   new MutationObserver(repairMarkup).observe(root, { childList: true, subtree: true });
   SwaggerUIBundle({
     spec,
     dom_id: '#reference',
     layout: 'OperationsLayout',
-    plugins: [readingOnly(spec.info.description)],
+    plugins: [readingOnly(introduction)],
     validatorUrl: null,
     supportedSubmitMethods: [],
     syntaxHighlight: false,

@@ -138,6 +138,8 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     const opened = page.locator('.opblock.is-open');
     expect(await opened.count()).toBe(1);
     for (const text of texts) expect(await opened.innerText()).toContain(text);
+    const base = server.url + contractPath.slice(0, -'/openapi.json'.length);
+    expect(await page.locator('#reference').innerText()).toContain(`Its paths are below ${base}.`);
     const isChosen = path.includes('surface=data');
     expect((await page.locator('.choice [aria-current]').innerText()).includes('Jobs Data API')).toBe(isChosen);
     expect((await page.locator('#reference').innerText()).includes('"next_cursor": null')).toBe(isChosen);
