@@ -191,6 +191,16 @@ describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
     },
   );
 
+  it('the reference breaks no name of a column, and no line of a listing is out of place', async () => {
+    const { page, close } = await openPage({ viewport: { width: 360, height: 740 } });
+    await page.goto(`${server.url}/docs?surface=data#listJobs`);
+    const name = page.locator('.opblock.is-open thead .response-col_status');
+    expect((await name.boundingBox())?.height).toBeLessThan(35);
+    const listing = page.locator('.renderedMarkdown pre code').first();
+    expect(await listing.evaluate((code) => getComputedStyle(code).paddingLeft)).toBe('0px');
+    await close();
+  });
+
   it('the pages can be reached and left by keyboard', async () => {
     const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
