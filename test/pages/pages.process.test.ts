@@ -201,6 +201,14 @@ describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
     await close();
   });
 
+  it('a long word of an example makes the reference no wider than a narrow window', async () => {
+    const { page, close } = await openPage({ viewport: { width: 660, height: 740 } });
+    await page.goto(`${server.url}/docs#paymentStatus`);
+    await page.waitForSelector('.opblock.is-open .parameters');
+    expect(await isWiderThanWindow(page)).toBe(false);
+    await close();
+  });
+
   it('the pages can be reached and left by keyboard', async () => {
     const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
