@@ -77,6 +77,8 @@ export interface Contract {
     readonly bodies?: Readonly<Record<string, unknown>>;
     /** A body of success. */
     readonly answer?: unknown;
+    /** Bodies of `otherAnswers`, by status. */
+    readonly otherAnswers?: Readonly<Record<number, unknown>>;
   };
   /** Set for a document about the API itself. */
   readonly relation?: ServiceRelation;

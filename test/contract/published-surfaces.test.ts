@@ -122,6 +122,10 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
       expect(v.safeParse(answer, examples?.answer).issues, path).toBeUndefined();
       const success = listed(operation)?.responses[String(operation.status ?? 200)];
       expect(success?.content?.['application/json']?.example, path).toEqual(examples?.answer);
+      for (const [status, schema] of Object.entries(operation.otherAnswers ?? {})) {
+        const example = listed(operation)?.responses[status]?.content?.['application/json']?.example;
+        expect(v.safeParse(schema, example).issues, `${path} ${status}`).toBeUndefined();
+      }
     }
   });
 

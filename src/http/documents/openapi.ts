@@ -235,7 +235,9 @@ const otherResponses = (operation: Operation): Record<string, unknown> =>
       {
         description: REASONS[Number(status)] ?? '',
         headers: Number(status) < 300 ? successHeaders(operation) : REQUEST_ID_HEADER,
-        content: { 'application/json': { schema: jsonSchemaOf(schema) } },
+        content: {
+          'application/json': { schema: jsonSchemaOf(schema), ...exampleOf(operation.examples?.otherAnswers, status) },
+        },
       },
     ]),
   );

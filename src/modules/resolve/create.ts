@@ -17,7 +17,7 @@ import { WORK_MS } from '../../resolve/limits.ts';
 import type { ResolveDraft } from '../../resolve/resolver.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { createdAnswer, resolveReply } from './answers.ts';
-import { EXAMPLE_CREATED } from './examples.ts';
+import { EXAMPLE_CREATED, EXAMPLE_PENDING } from './examples.ts';
 import { readInput, resolveBody } from './input.ts';
 import { FAILURE_ERRORS, failedWithin, INVALID_URL } from './refusals.ts';
 import type { ResolveServices } from './services.ts';
@@ -38,6 +38,7 @@ export const createResolve = route<ResolveServices>()({
   examples: {
     bodies: { 'application/json': { url: 'https://www.example.org/news/first-light', include: ['metadata', 'text'] } },
     answer: EXAMPLE_CREATED,
+    otherAnswers: { 202: EXAMPLE_PENDING },
   },
   answer: createdAnswer,
   otherAnswers: { 202: createdAnswer },

@@ -42,3 +42,5 @@ export const EXAMPLE_CREATED = {
   result,
   failure,
 };
+
+export const EXAMPLE_PENDING = { ...EXAMPLE_CREATED, status: 'pending', result: null };

@@ -23,7 +23,7 @@ import type { RetryJob } from '../../retry/job.ts';
 import { BODY_DEADLINE_MS, REQUEST_BYTES_MAX, REQUEST_DEPTH_MAX } from '../../retry/limits.ts';
 import type { RetryDraft } from '../../retry/retries.ts';
 import { createdAnswer, createdOf } from './answers.ts';
-import { EXAMPLE_BODY, EXAMPLE_CREATED } from './examples.ts';
+import { EXAMPLE_BODY, EXAMPLE_CREATED, EXAMPLE_REPEATED } from './examples.ts';
 import { type CheckedOrder, checkedOrder, createBody, notAllowed, TARGET_NOT_ALLOWED } from './input.ts';
 import type { RetryServices } from './services.ts';
 
@@ -79,7 +79,11 @@ export const createRetry = route<RetryServices>()({
   answer: createdAnswer,
   otherAnswers: { 200: createdAnswer },
   errors: [...BODY_ERRORS, TARGET_NOT_ALLOWED],
-  examples: { bodies: { 'application/json': EXAMPLE_BODY }, answer: EXAMPLE_CREATED },
+  examples: {
+    bodies: { 'application/json': EXAMPLE_BODY },
+    answer: EXAMPLE_CREATED,
+    otherAnswers: { 200: EXAMPLE_REPEATED },
+  },
   readBody: readOrder,
   async handle({ body: checked }, { outbound, retries, baseUrl }, _request, principal) {
     const { order } = checked;

@@ -31,6 +31,8 @@ export const EXAMPLE_CREATED = {
   limits: { max_attempts: 5, request_bytes: REQUEST_BYTES_MAX, response_bytes: RESPONSE_BYTES_MAX },
 };
 
+export const EXAMPLE_REPEATED = { ...EXAMPLE_CREATED, read_token: null, callback_secret: null };
+
 export const EXAMPLE_RETRY = {
   id: EXAMPLE_ID,
   status: 'succeeded',
