@@ -192,6 +192,7 @@ class Watch {
     if (status === 401) {
       this.end('trouble', 'The server does not accept this token.');
       fault(tokenField, 'This is not the read token of this callback.');
+      tokenField.focus();
     } else if (status === 410) {
       this.end(
         'ended',

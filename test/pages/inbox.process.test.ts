@@ -389,6 +389,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await page.keyboard.press('Enter');
     await page.locator('#token-error', { hasText: 'not the read token' }).waitFor();
     expect(await page.locator('#watch-form').isVisible()).toBe(true);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('token');
     await page.fill('#token', callback.read_token);
     await page.keyboard.press('Enter');
     await page.waitForSelector('#state[data-kind="watching"]');
