@@ -346,7 +346,8 @@ describe.skipIf(SERVER === undefined)('a database that is not whole when a proce
     ],
     [
       'ALTER TABLE paygrade.claims ALTER serial DROP IDENTITY',
-      'ALTER TABLE paygrade.claims ALTER serial ADD GENERATED ALWAYS AS IDENTITY',
+      // From a time in microseconds on, as a migration has it: the database goes to other tests, whose copied claims have small ones.
+      'ALTER TABLE paygrade.claims ALTER serial ADD GENERATED ALWAYS AS IDENTITY (START 2000000000000000)',
       lacks('DEFAULT (serial) of table claims'),
     ],
     [
