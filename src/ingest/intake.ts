@@ -33,7 +33,7 @@ import { parseNative } from './native.ts';
 import { recordJson } from './record-json.ts';
 import { shapedFor } from './shaped-record.ts';
 import { boardOfFileName } from './shapes/board.ts';
-import type { BoardEntry } from './shapes/board-manifest.ts';
+import type { BoardEntry, WatchedEntries } from './shapes/board-manifest.ts';
 import { slugOf, sourceIdOf } from './shapes/job-id.ts';
 import { nativeShape } from './shapes/native.ts';
 import { type Envelope, NO_ENVELOPE, type Shape, type ShapeContext, type Shaped } from './shapes/shape.ts';
@@ -52,8 +52,7 @@ export interface IntakeSettings {
   /** The shape of all inputs, or all known ones, in the order to try them, when the content of an input decides. */
   readonly shape: Shape | readonly Shape[];
   readonly context: Omit<ShapeContext, 'fileName' | 'envelope' | 'watched'>;
-  /** What is known of a watched board. */
-  readonly watchedOf?: (shape: string, token: string) => BoardEntry | undefined;
+  readonly watchedOf?: WatchedEntries;
   /** When a member was fetched, in place of the context's time. Throws InputError if it cannot tell. */
   readonly observedAtOf?: (member: Member) => number;
   /** The operator stated the observation time, so a document's own does not count. */

@@ -12,6 +12,7 @@ import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalo
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { IN_MEMORY, NO_CATALOGUE } from '../../config/settings.ts';
+import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { closedFolder, nearestFolder } from '../../storage/folder-fault.ts';
 import { foundPayee, PAYEE_FILE } from '../../storage/payee-file.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
@@ -120,8 +121,7 @@ const GIVE_UP =
   'restore a sound copy, or start with an empty state by STATE_RESET=true (it refuses payments signed before it for 150 s)';
 
 /** Said of a file without its state.json. */
-const RESTORED =
-  'restored or copied (no state.json came with it): for 150 s after its first start, the server sells nothing for payments that may have been used before';
+const RESTORED = `restored or copied (no ${MARKER_FILE} came with it): for ${WINDOW_SECONDS_MAX} s after its first start, the server sells nothing for payments that may have been used before`;
 
 function checkContents(findings: Findings, stateDir: string): void {
   const state = inspectState(stateDir);

@@ -24,10 +24,10 @@ import {
   timeInNameOf,
 } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
-import type { BoardEntry, BoardManifest } from '../../ingest/shapes/board-manifest.ts';
+import type { BoardManifest, WatchedEntries } from '../../ingest/shapes/board-manifest.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
-import { watchedBoardsOf } from '../../storage/history/board-tables.ts';
+import { watchedEntriesOf } from '../../storage/history/board-tables.ts';
 import { unfittingKeys } from '../../storage/history/company-tables.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
@@ -181,7 +181,7 @@ class FileImport {
       });
       const words = merging.rememberWords(wordsOf(manifest));
       const sources = await this.#openSources(streams);
-      const watchedOf = watchedBoardsOf(history);
+      const watchedOf = watchedEntriesOf(history);
       const reading = { sink: merging, skills, manifest: manifestOf(words), watchedOf, rejects };
       const intake = await this.#readAll(sources, reading);
       const merged = this.#merge(merging);
@@ -235,7 +235,7 @@ class FileImport {
       readonly sink: HistoryImport;
       readonly skills: ReturnType<typeof loadSkillExtractor>;
       readonly manifest: BoardManifest;
-      readonly watchedOf: (shape: string, token: string) => BoardEntry | undefined;
+      readonly watchedOf: WatchedEntries;
       readonly rejects: NewFile | null;
     },
   ): Promise<Intake> {

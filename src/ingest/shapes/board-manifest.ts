@@ -18,6 +18,9 @@ export interface BoardEntry {
   readonly aliases?: readonly string[];
 }
 
+/** What a visit of a watched board says about it; undefined for a board that is not watched. */
+export type WatchedEntries = (shape: string, token: string) => BoardEntry | undefined;
+
 export type BoardManifest = ReadonlyMap<string, BoardEntry>;
 
 export type BoardManifestParse =

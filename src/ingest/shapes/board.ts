@@ -51,7 +51,7 @@ export function boardOf(
     manifest.get(fileStemOf(fileName ?? ''));
   return {
     company: board.company ?? watched?.company ?? listed?.company ?? said.company ?? ownerOf(token),
-    domain: board.domain ?? watched?.domain ?? listed?.domain ?? said.domain ?? null,
+    domain: board.domain ?? listed?.domain ?? said.domain ?? null,
     url: board.url ?? watched?.url ?? listed?.url ?? said.url ?? null,
   };
 }

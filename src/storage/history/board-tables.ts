@@ -7,7 +7,7 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, entryOf, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
-import type { BoardEntry } from '../../ingest/shapes/board-manifest.ts';
+import type { WatchedEntries } from '../../ingest/shapes/board-manifest.ts';
 import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
 import type { Row } from '../sqlite/connection.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -28,8 +28,8 @@ const isElsewhere = (board: Board, known: Board): boolean =>
     ? board.address !== known.address
     : board.address.toLowerCase() !== known.address.toLowerCase();
 
-/** What a visit of a watched board says about it, by shape and token. @throws HistoryError */
-export function watchedBoardsOf(history: HistoryDatabase): (shape: string, token: string) => BoardEntry | undefined {
+/** Whatever their spelling. @throws HistoryError */
+export function watchedEntriesOf(history: HistoryDatabase): WatchedEntries {
   const byName = new Map(new BoardTables(history).list().map((board) => [board.name.toLowerCase(), entryOf(board)]));
   return (shape, token) => byName.get(`${shape}:${token}`.toLowerCase());
 }
